@@ -175,7 +175,8 @@ def go_fields(body: str, numbers: dict) -> list:
         for declarator in match[2].split(", "):
             name, bracket, count = declarator.partition("[")
             c_type = numbers.get(match[1], match[1])
-            fields.append(f"\t{camel(name)} {bracket}{count}{GO_TYPES[c_type]}")
+            go_type = GO_TYPES.get(c_type) or camel(c_type)  # a structure within the structure
+            fields.append(f"\t{camel(name)} {bracket}{count}{go_type}")
     return fields
 
 

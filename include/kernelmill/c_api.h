@@ -31,6 +31,7 @@
 #include "memory.h"
 #include "copy.h"
 #include "tracking.h"
+#include "check.h"
 #include "pool.h"
 #include "program.h"
 #include "module.h"

@@ -163,6 +163,15 @@ km_status km_context_set_output(km_context context, km_output_callback callback,
   });
 }
 
+km_status km_context_set_check(km_context context, km_check_flags flags, uint64_t limit,
+                               km_finding_callback callback, void* user_data) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->set_check(flags, limit, callback, user_data, may_block);
+  });
+}
+
 km_status km_context_enable_peer_access(km_context context, km_context peer) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);

@@ -45,7 +45,7 @@ km_status km_context_allocation_stack(km_context context, uint64_t allocation_id
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_ASSIGN(const TrackedAllocation found, target->tracker().find(allocation_id));
-    return give_text(found.stack(), buffer, capacity_bytes, out_size_bytes);
+    return give_text(found.stack.lines(), buffer, capacity_bytes, out_size_bytes);
   });
 }
 

@@ -554,6 +554,18 @@ typedef struct kmb_backend {
    * pool that kept it: what was done with it before counts no more. CUDA: what compute-sanitizer
    * learns from cuMemAllocAsync. */
   void (*memory_reused)(kmb_memory* memory);
+  /* The checker. All optional (null: none). CUDA: compute-sanitizer, from outside. */
+
+  /* Selects the tools for later launches; `flags` are known ones, or KM_CHECK_ALL for
+   * those that it can select; KM_ERROR_NOT_SUPPORTED for others. `callback` gets each finding, one
+   * call at a time, at most `limit` (0: all); null: the backend prints them. The former callback is
+   * not running any more when the call returns. BLOCKING */
+  km_status (*context_set_check)(kmb_context* context, km_check_flags flags, uint64_t limit,
+                                 km_finding_callback callback, void* user_data, kmb_error* error);
+  /* The tools in effect, at first those of the environment. */
+  km_check_flags (*context_check_flags)(kmb_context* context);
+  /* Passes on a finding that core has made, as one of the backend's own. */
+  void (*context_add_finding)(kmb_context* context, const km_finding* finding);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check/check_tools.h"
 #include "base/interruption.h"
 #include "base/result.h"
 #include "kernelmill/function.h"
@@ -88,19 +89,7 @@ struct KernelInfo {
   uint32_t ptx_version = 0, target = 0;
 };
 
-/// The tools of the checker, and of profiles, that need code of their own.
-namespace check_tool {
-constexpr uint8_t kRace = 1;      // accesses and what orders them are reported
-constexpr uint8_t kMemory = 2;    // invalid accesses are reported and not made
-constexpr uint8_t kInit = 4;      // reads and writes are reported
-constexpr uint8_t kSync = 8;      // arrivals at barriers and member masks are reported
-constexpr uint8_t kStreams = 16;  // accesses are reported
-constexpr uint8_t kInStep = 32;   // no tool: the lanes of a warp run in step
-// Accesses of warps and executions of basic blocks are counted. Packets are then whole warps, and
-// no branch is decided in advance.
-constexpr uint8_t kCounters = 64;
-constexpr uint8_t kSchedule = 128;  // mode c, whose lanes may change places at each access
-}  // namespace check_tool
+namespace check_tool = km::check_tool;
 
 /// The assumptions of a piece of code. Launches with equal variants can share code.
 struct Variant {
@@ -114,7 +103,7 @@ struct Variant {
   /// block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                             // KM_CPU_MEMORY=checked
-  uint8_t tools = 0;                                // bits of check_tool
+  uint16_t tools = 0;                               // bits of check_tool
   Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
   Machine machine;                                  // the least one, unless set
   uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack

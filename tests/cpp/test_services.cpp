@@ -226,6 +226,24 @@ TEST_F(Services, OutputOfKernelsGoesToASink) {
   EXPECT_EQ(said, "7 pieces\n");
 }
 
+TEST_F(Services, FindingsOfTheCheckerGoToASink) {
+  std::vector<km_finding> found;
+  auto sink = [&](const km_finding& finding) noexcept { found.push_back(finding); };
+  context.set_check(KM_CHECK_MEMORY, sink);
+  const auto kernels = km::module::load_source(
+      context, "extern \"C\" __global__ void last(int* x) { x[threadIdx.x] = 1; }");
+  const km::slice<int> x(context, 31);
+  stream.launch_kernel(kernels.function("last"), 1, 32, 0, x);
+  stream.synchronize();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].tool, static_cast<km_check_flags>(KM_CHECK_MEMORY));
+  EXPECT_STREQ(found[0].kind, "illegal-address");
+  EXPECT_STREQ(found[0].kernel, "last");
+  EXPECT_EQ(found[0].place.thread[0], 31u);
+  context.set_check(KM_CHECK_OFF);
+  EXPECT_EQ(status_of([&] { context.set_check(1u << 20); }), KM_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(Services, OccupancyAndTheBestBlock) {
   const km_occupancy occupancy = fill.occupancy(256);
   EXPECT_GT(occupancy.active_blocks, 0u);

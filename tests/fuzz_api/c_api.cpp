@@ -135,6 +135,9 @@ void tune_callback(void* user_data, uint32_t, uint32_t) { call_in_callback(choic
 void output_callback(void* user_data, const char*, uint64_t) {
   call_in_callback(choice_of(user_data));
 }
+void finding_callback(void* user_data, const km_finding*) {
+  call_in_callback(choice_of(user_data));
+}
 uint64_t shared_bytes(void* user_data, uint32_t block_threads) {
   call_in_callback(choice_of(user_data));
   return block_threads * (choice_of(user_data) % 64);
@@ -244,6 +247,8 @@ Word CApi::callback(int16_t type, Values&) {
       return word(tune_callback);
     case k_km_output_callback:
       return word(output_callback);
+    case k_km_finding_callback:
+      return word(finding_callback);
     case k_km_shared_bytes_callback:
       return word(shared_bytes);
     case k_km_allocate_callback:

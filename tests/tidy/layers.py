@@ -183,7 +183,7 @@ ROOMS = {
         "counters": set(),
         "check": {"memory", "order"},
         "fault": {"memory", "threads"},
-        "device": {"config", "fault", "memory", "threads"},
+        "device": {"check", "config", "fault", "memory", "threads"},
         "trials": {"memory"},
         "execution": {"check", "config", "counters", "fault", "memory", "trials", "threads"},
         "runtime": {"check", "config", "device", "execution", "fault", "memory", "trials",

@@ -11,6 +11,7 @@ import (
 type Context struct {
 	object
 	output token // of SetOutput
+	check  token // of SetCheck
 }
 
 // Open opens a device by its URI ("cpu", "auto" ...) and a context on it.

@@ -187,6 +187,23 @@ func TestKernelsPrintToAWriter(t *testing.T) {
 	ok(t, f.context.SetOutput(nil))
 }
 
+func TestFindingsComeToAFunction(t *testing.T) {
+	f := newFixture(t)
+	var found []kernelmill.Finding
+	receive := func(finding kernelmill.Finding) { found = append(found, finding) }
+	ok(t, f.context.SetCheck(kernelmill.ToolMemory, 0, receive))
+	data := keep(f, must(kernelmill.SliceOf(f.stream, []float32{1, 2, 3}))(f))
+	ok(t, f.stream.Launch(f.function("scale")).Block(4).Args(data, float32(3), int32(4)).Submit())
+	ok(t, f.stream.Synchronize())
+	if len(found) == 0 || found[0].Tool != kernelmill.ToolMemory ||
+		found[0].Kind != "illegal-address" || found[0].Kernel != "scale" ||
+		found[0].Place.Thread != [3]uint32{3} || found[0].Count != 1 || found[0].Other != nil {
+		t.Errorf("%+v", found)
+	}
+	ok(t, f.context.SetCheck(kernelmill.ToolsOff, 0, nil))
+	expect(t, kernelmill.ErrInvalidArgument, f.context.SetCheck(1<<20, 0, nil))
+}
+
 func TestObjectFilesNeedNoCompiler(t *testing.T) {
 	f := newFixture(t)
 	path := filepath.Join(t.TempDir(), "kernels.kmo")

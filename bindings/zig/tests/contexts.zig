@@ -151,6 +151,40 @@ test "kernels print to a callback and to a writer" {
     try f.context.resetOutput();
 }
 
+const Found = struct {
+    count: usize = 0,
+    last: km.Finding = undefined,
+
+    fn take(found: *Found, finding: *const km.Finding) void {
+        found.count += 1;
+        found.last = finding.*;
+    }
+};
+
+test "the checker gives its findings to a callback" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    const module = try km.Module.loadPtx(f.context, support.ptx, "test.ptx");
+    defer module.deinit();
+    const fill = try module.function("fill_index");
+    defer fill.deinit();
+    const slice = try km.Slice(u32).initZeroed(f.context, 1024);
+    defer slice.deinit();
+    const n: u32 = 1034;
+    var found: Found = .{};
+    try f.context.setCheck(.{ .memory = true }, 0, Found, &found, Found.take);
+    try f.stream.launch(fill, .forElements(n), .{ slice, @as(u32, 0), n });
+    try f.stream.synchronize();
+    try expectEqual(1, found.count);
+    try expectEqual(10, found.last.count);
+    try expectEqual(@as(u32, @bitCast(km.Check{ .memory = true })), found.last.tool);
+    try std.testing.expectEqualStrings("illegal-address", km.text(&found.last.kind));
+    try std.testing.expectEqualStrings("fill_index", km.text(&found.last.kernel));
+    try f.context.setCheckPrinted(.off);
+    try expectError(error.InvalidArgument, f.context.setCheckPrinted(.{ ._9 = 1 }));
+}
+
 test "builds with safety checks find wrong accesses" {
     var f: support.Fixture = undefined;
     try f.init();

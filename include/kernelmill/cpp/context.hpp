@@ -152,6 +152,23 @@ class basic_context : public detail::any_context {
     return P::give(km_context_set_output(get(), nullptr, nullptr));
   }
 
+  /// Selects the checker's tools (KM_CHECK_...) for later launches, and passes at most `limit` (0:
+  /// all) findings to `sink(const km_finding&)`, on any thread, one at a time. The sink must be
+  /// noexcept and must not move or be destroyed until another one is set or the context is gone.
+  template <class Sink>
+  result<void> set_check(km_check_flags flags, Sink& sink, std::uint64_t limit = 0) const {
+    static_assert(std::is_nothrow_invocable_v<Sink&, const km_finding&>,
+                  "give a `[...](const km_finding&) noexcept`");
+    return P::give(km_context_set_check(
+        get(), flags, limit,
+        [](void* data, const km_finding* finding) { (*static_cast<Sink*>(data))(*finding); },
+        &sink));
+  }
+  /// Selects the checker's tools, whose findings are printed on standard error.
+  result<void> set_check(km_check_flags flags) const {
+    return P::give(km_context_set_check(get(), flags, 0, nullptr, nullptr));
+  }
+
   /// Lets kernels of this context use memory of `peer`.
   result<void> enable_peer_access(const detail::any_context& peer) const {
     return P::give(km_context_enable_peer_access(get(), peer.get()));

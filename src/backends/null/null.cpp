@@ -92,6 +92,9 @@ const kmb_backend& null_backend() {
       .context_set_checked = nullptr,
       .function_deferred_name = nullptr,
       .memory_reused = nullptr,
+      .context_set_check = nullptr,
+      .context_check_flags = nullptr,
+      .context_add_finding = nullptr,
   };
   return kTable;
 }

@@ -7,6 +7,7 @@
 #include "backend/stream_flags.h"
 #include "base/assert.h"
 #include "base/log.h"
+#include "core/context/call_findings.h"
 #include "core/context/leak_report.h"
 #include "core/error/status.h"
 #include "core/object/backend_call.h"
@@ -49,6 +50,7 @@ Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags)
                       &context->native_));
   KM_ASSERT(context->native_ != nullptr, "a backend that succeeds has made a context");
   KM_TRY(context->choose_checking());
+  context->learn_checks();
   if (is_tracing() || is_counting()) {
     trace_at_exit(context->profiler_);
     const Status started = context->start_profiler();
@@ -66,6 +68,52 @@ Status Context::choose_checking() {
   flags_ &= ~static_cast<km_context_flags>(KM_CONTEXT_CHECKED);
   if (is_checked != 0) flags_ |= KM_CONTEXT_CHECKED;
   return {};
+}
+
+/// Notes which tools the checker has in this context.
+void Context::learn_checks() {
+  if (backend().context_check_flags == nullptr) return;
+  check_flags_.store(backend().context_check_flags(native_), std::memory_order_relaxed);
+  tracker_.set_for_checker(checks(KM_CHECK_MEMORY | KM_CHECK_LEAK));
+  if (checks(KM_CHECK_LEAK)) report_leaked_memory_at_exit(*this);
+}
+
+void Context::FindingReceiver::give(void* receiver, const km_finding* finding) {
+  const auto* self = static_cast<const FindingReceiver*>(receiver);
+  run_callback([&] { self->callback(self->user_data, finding); });
+}
+
+Status Context::set_check(km_check_flags flags, uint64_t limit, km_finding_callback callback,
+                          void* user_data, const MayBlock&) {
+  constexpr km_check_flags kTools = kCheckInCode | KM_CHECK_LEAK;
+  const bool is_all = (flags & KM_CHECK_ALL) == KM_CHECK_ALL;  // the backend knows which they are
+  const km_check_flags known =
+      kTools | KM_CHECK_SAME_VALUE | (is_all ? km_check_flags{KM_CHECK_ALL} : 0);
+  if ((flags & ~known) != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "flags are 0x%x, of which 0x%x are unknown", flags,
+                      flags & ~known);
+  }
+  if (backend().context_set_check == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "device %s has no checker; on NVIDIA GPUs compute-sanitizer runs the program",
+                      device_->info().uri);
+  }
+  std::unique_ptr<FindingReceiver> receiver;
+  if (callback != nullptr) {
+    receiver = std::make_unique<FindingReceiver>(FindingReceiver{callback, user_data});
+  }
+  const std::lock_guard lock(check_mutex_);
+  KM_TRY(call_backend(backend().context_set_check, native_, flags, limit,
+                      receiver != nullptr ? &FindingReceiver::give : nullptr,
+                      static_cast<void*>(receiver.get())));
+  finding_receiver_ = std::move(receiver);
+  learn_checks();
+  return {};
+}
+
+void Context::add_finding(const km_finding& finding) {
+  KM_ASSERT(backend().context_add_finding != nullptr, "a context that is checked takes findings");
+  backend().context_add_finding(native_, &finding);
 }
 
 void Context::handle_gone() {
@@ -115,10 +163,15 @@ Status Context::stop_profiler() {
 
 Context::~Context() {
   KM_ASSERT(captures_.all.empty(), "a capture keeps its context alive, by its graph");
+  forget_leak_reports(*this);
   if (native_ == nullptr) return;
   // Output must not reach a callback from here on, because the program may have freed its data.
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
+  }
+  if (finding_receiver_ != nullptr) {
+    static_cast<void>(call_backend(backend().context_set_check, native_, check_flags_.load(),
+                                   uint64_t{0}, nullptr, nullptr));
   }
   default_stream_ = nullptr;
   backend().context_destroy(native_);

@@ -31,7 +31,10 @@ class Context final : public Object {
   /// Rises with each reset; objects of earlier epochs are lost.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  km_context_flags flags() const { return flags_; }
+  /// The flags in effect.
+  km_context_flags flags() const {
+    return flags_ | (checks(kCheckInCode) ? KM_CONTEXT_CHECKED : 0);
+  }
   /// True if uses of its memory on different streams are ordered.
   bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
 
@@ -70,6 +73,16 @@ class Context final : public Object {
   Status set_limit(km_context_limit limit, uint64_t value);
   /// A null callback sends output to standard output.
   Status set_output(km_output_callback callback, void* user_data);
+
+  /// Selects the checker's tools; see km_context_set_check.
+  Status set_check(km_check_flags flags, uint64_t limit, km_finding_callback callback,
+                   void* user_data, const MayBlock& may_block);
+  /// True if the checker has this tool, a KM_CHECK_..., in this context.
+  bool checks(km_check_flags tool) const {
+    return (check_flags_.load(std::memory_order_relaxed) & tool) != 0;
+  }
+  /// Passes a finding to the receiver of the context's findings.
+  void add_finding(const km_finding& finding);
 
   /// The context's error: the sticky error of a kernel, otherwise that of the last failed call;
   /// KM_SUCCESS if there is none.
@@ -110,10 +123,21 @@ class Context final : public Object {
     static void write(void* output, const char* text, uint64_t size_bytes);
   };
 
+  /// The callback for findings.
+  struct FindingReceiver {
+    km_finding_callback callback;
+    void* user_data;
+    static void give(void* receiver, const km_finding* finding);
+  };
+  /// The tools for which accesses of kernels are tested.
+  static constexpr km_check_flags kCheckInCode =
+      KM_CHECK_MEMORY | KM_CHECK_INIT | KM_CHECK_RACE | KM_CHECK_SYNC | KM_CHECK_STREAMS;
+
   Context(Ref<Device> device, km_context_flags flags);
   /// Enables checked accesses if the flags ask for them; clears the flag if the device cannot
   /// check.
   Status choose_checking();
+  void learn_checks();
   Status set_profiling(bool on);
   ~Context() override;
   Error sticky_error();
@@ -131,6 +155,9 @@ class Context final : public Object {
   Output output_;
   ContextCaptures captures_;
   ErrorHistory error_history_;
+  std::atomic<km_check_flags> check_flags_{KM_CHECK_OFF};
+  std::mutex check_mutex_;
+  std::unique_ptr<FindingReceiver> finding_receiver_;  // guarded by check_mutex_
 
   std::mutex profiling_mutex_;
   bool backend_knows_profiler_ = false;  // guarded by profiling_mutex_

@@ -52,7 +52,7 @@ void Leaks::add(ObjectType type, uint64_t id, ContextChild& child) {
   if (held) {
     const Result<TrackedAllocation> tracked = child.context().tracker().find(held->tracking_id);
     line += ": " + (tracked ? tracked->describe() : counted(held->size_bytes, "byte"));
-    const std::string stack = tracked ? tracked->stack() : std::string();
+    const std::string stack = tracked ? tracked->stack.lines() : std::string();
     if (!stack.empty()) line += "; made at\n" + stack.substr(0, stack.size() - 1);
   }
   lines.push_back(std::move(line));
@@ -70,7 +70,7 @@ std::string Leaks::summary() const {
 }
 
 LogLevel level_of(Context& context) {
-  return context.tracker().is_on() ? LogLevel::kWarn : LogLevel::kInfo;
+  return context.tracker().is_asked_for() ? LogLevel::kWarn : LogLevel::kInfo;
 }
 
 void say(Context& context, const char* when) {

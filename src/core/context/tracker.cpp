@@ -1,9 +1,7 @@
 #include "core/context/tracker.h"
 #include "base/assert.h"
+#include "base/memory/place_text.h"
 #include "base/text.h"
-
-#include <dlfcn.h>
-#include <execinfo.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +12,8 @@
 namespace km {
 namespace {
 
-constexpr int kOwnFrames = 3;  // frames of the tracker itself, which are dropped
+constexpr uint32_t kOwnFrames = 2;  // of the tracker, which are dropped
+constexpr size_t kMostFreed = 1024;
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -39,11 +38,15 @@ const char* name_of(km_allocation_kind kind) {
   }
 }
 
-void take_stack(TrackedAllocation* allocation) {
-  void* frames[KM_ALLOCATION_FRAMES + kOwnFrames];
-  const int count = backtrace(frames, KM_ALLOCATION_FRAMES + kOwnFrames);
-  for (int i = kOwnFrames; i < count; ++i) allocation->frames[i - kOwnFrames] = frames[i];
-  allocation->frame_count = static_cast<uint32_t>(std::max(count - kOwnFrames, 0));
+/// The origin of an allocation, which follows its place: "tag 'weights', made by cuMemAlloc_v2 from
+/// main in a.out+0x1234".
+std::string origin_of(const TrackedAllocation& allocation) {
+  std::string text;
+  if (!allocation.tag.empty()) text += ", tag '" + allocation.tag + "'";
+  const std::string call = allocation.stack.call(), callers = allocation.stack.callers();
+  if (!call.empty()) text += ", made by " + call;
+  if (!callers.empty()) text += " from " + callers;
+  return text;
 }
 
 Error not_tracked(uint64_t id) {
@@ -63,9 +66,9 @@ km_allocation_info TrackedAllocation::info() const {
   info.address = address;
   info.size_bytes = size_bytes;
   info.time_ns = time_ns;
-  info.frame_count = frame_count;
-  for (uint32_t i = 0; i < frame_count; ++i) {
-    info.frames[i] = reinterpret_cast<uint64_t>(frames[i]);
+  info.frame_count = stack.count;
+  for (uint32_t i = 0; i < stack.count; ++i) {
+    info.frames[i] = reinterpret_cast<uint64_t>(stack.frames[i]);
   }
   std::snprintf(info.tag, sizeof info.tag, "%s", tag.c_str());
   return info;
@@ -80,25 +83,7 @@ std::string TrackedAllocation::describe() const {
   return text;
 }
 
-std::string TrackedAllocation::stack() const {
-  std::string lines;
-  for (uint32_t i = 0; i < frame_count; ++i) {
-    Dl_info found = {};
-    char line[512];
-    const bool known = dladdr(frames[i], &found) != 0 && found.dli_fname != nullptr;
-    const auto base = reinterpret_cast<uint64_t>(found.dli_fbase);
-    const auto address = reinterpret_cast<uint64_t>(frames[i]);
-    if (known && found.dli_sname != nullptr) {
-      std::snprintf(line, sizeof line, "%s in %.200s (+0x%" PRIx64 ")\n", found.dli_sname,
-                    found.dli_fname, address - reinterpret_cast<uint64_t>(found.dli_saddr));
-    } else {
-      std::snprintf(line, sizeof line, "0x%" PRIx64 " in %.200s (+0x%" PRIx64 ")\n", address,
-                    known ? found.dli_fname : "?", known ? address - base : 0);
-    }
-    lines += line;
-  }
-  return lines;
-}
+const char* TrackedAllocation::memory_text() const { return name_of(kind); }
 
 uint64_t AllocationTracker::add(km_allocation_kind kind, uint64_t address, uint64_t size_bytes) {
   TrackedAllocation made;
@@ -106,7 +91,10 @@ uint64_t AllocationTracker::add(km_allocation_kind kind, uint64_t address, uint6
   made.address = address;
   made.size_bytes = size_bytes;
   made.time_ns = now_ns();
-  if ((flags_.load(std::memory_order_relaxed) & KM_TRACKING_STACKS) != 0) take_stack(&made);
+  const bool has_stack = (flags_.load(std::memory_order_relaxed) & KM_TRACKING_STACKS) != 0;
+  if (has_stack || for_checker_.load(std::memory_order_relaxed)) {
+    made.stack = HostStack::take(kOwnFrames);
+  }
   const std::lock_guard lock(mutex_);
   made.id = last_id_ + 1;
   live_.emplace_hint(live_.end(), made.id, made);
@@ -117,6 +105,10 @@ void AllocationTracker::remove(uint64_t id) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(id != 0 && id <= last_id_, "the id was assigned");
   KM_ASSERT(live_.contains(id), "an allocation ends once");
+  if (for_checker_.load(std::memory_order_relaxed)) {
+    freed_.push_back(live_.at(id));
+    if (freed_.size() > kMostFreed) freed_.pop_front();
+  }
   live_.erase(id);
 }
 
@@ -134,6 +126,31 @@ std::vector<TrackedAllocation> AllocationTracker::all() const {
   copies.reserve(live_.size());
   for (const auto& [id, allocation] : live_) copies.push_back(allocation);
   return copies;
+}
+
+std::string AllocationTracker::locate(uint64_t address) const {
+  constexpr uint64_t kNearBytes = uint64_t{1} << 30;
+  const std::lock_guard lock(mutex_);
+  const TrackedAllocation* nearest = nullptr;
+  uint64_t least = kNearBytes;
+  for (const auto& [id, each] : live_) {
+    const uint64_t distance = distance_from(address, each.address, each.size_bytes);
+    if (distance >= least) continue;
+    nearest = &each;
+    least = distance;
+  }
+  if (nearest == nullptr) return "near no allocation of this context";
+  return place_text(address, nearest->address, nearest->size_bytes) + origin_of(*nearest);
+}
+
+std::string AllocationTracker::freed_at(uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  for (auto each = freed_.rbegin(); each != freed_.rend(); ++each) {
+    if (each->address != address) continue;
+    return "the " + std::to_string(each->size_bytes) + "-byte allocation at " + hex(address) +
+           origin_of(*each);
+  }
+  return {};
 }
 
 Result<TrackedAllocation> AllocationTracker::find(uint64_t id) const {

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "core/context/call_findings.h"
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
 #include "core/object/backend_call.h"
@@ -343,12 +344,19 @@ Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64
                                       const char* what) {
   FoundMemory found = find_device_memory(context, address);
   if (!found) {
+    report_bad_call(
+        context, {"illegal-address", std::string("the ") + what + " lies in no allocation", address,
+                  size_bytes});
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "%s 0x%" PRIx64 " lies in no allocation of this context of device %s", what,
                       address, context.device().info().uri);
   }
   const uint64_t offset = address - found->address();
   if (size_bytes > found->bytes_from(offset)) {
+    report_bad_call(context, {"out-of-bounds",
+                              counted(size_bytes, "byte") + " of the " + what +
+                                  " reach beyond the end of the allocation",
+                              address, size_bytes});
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "%s at %s 0x%" PRIx64
                       " reach%s beyond its allocation: it has %s, and this is offset %" PRIu64,

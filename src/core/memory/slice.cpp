@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "core/context/call_findings.h"
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
 #include "core/object/backend_call.h"
@@ -121,6 +122,9 @@ Result<Ref<Slice>> Slice::from_host(Context& context, void* pointer, uint64_t el
 
 Result<Ref<Slice>> Slice::view(uint64_t first_element, uint64_t element_count) const {
   if (first_element > element_count_ || element_count > element_count_ - first_element) {
+    report_bad_call(context(), {"out-of-bounds", "a view reaches beyond its slice",
+                                address() + first_element * element_size_bytes_,
+                                element_count * element_size_bytes_});
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "a view of %s from element %" PRIu64 " on reaches beyond the slice of %s",
                       counted(element_count, "element").c_str(), first_element,
@@ -170,6 +174,11 @@ Result<void*> Slice::host_pointer() const {
 Status Slice::check_range(uint64_t offset_bytes, uint64_t size_bytes, const char* what) const {
   const uint64_t size = this->size_bytes();
   if (offset_bytes <= size && size_bytes <= size - offset_bytes) return {};
+  report_bad_call(context(),
+                  {"out-of-bounds",
+                   counted(size_bytes, "byte") + " at offset " + std::to_string(offset_bytes) +
+                       " of the " + what + " reach beyond its " + counted(size, "byte"),
+                   address() + offset_bytes, size_bytes});
   return make_error(KM_ERROR_OUT_OF_BOUNDS,
                     "%s at offset %" PRIu64 " of the %s reach%s beyond its %s",
                     counted(size_bytes, "byte").c_str(), offset_bytes, what,

@@ -451,6 +451,11 @@ static km_status call_km_context_memory_samples(const uint64_t* handles, call_va
   return km_context_memory_samples(handles[0], 0, out_at(values, 0), out_at(values, 1));
 }
 
+static km_status call_km_context_set_check(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_set_check(handles[0], 0, 0, NULL, NULL);
+}
+
 static km_status call_km_pool_create(const uint64_t* handles, call_values* values) {
   return km_pool_create(handles[0], 0, out_at(values, 0));
 }
@@ -1274,6 +1279,7 @@ static const handle_call handle_calls[] = {
     {"km_context_stop_memory_profile", call_km_context_stop_memory_profile, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_memory_profile", call_km_context_memory_profile, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_memory_samples", call_km_context_memory_samples, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_set_check", call_km_context_set_check, 1, {HANDLE_CONTEXT}, 0},
     {"km_pool_create", call_km_pool_create, 1, {HANDLE_CONTEXT}, 0},
     {"km_pool_destroy", call_km_pool_destroy, 1, {HANDLE_POOL}, 1},
     {"km_pool_allocate", call_km_pool_allocate, 1, {HANDLE_POOL}, 0},

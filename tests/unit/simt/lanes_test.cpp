@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<uint32_t, 3> kAnyLine = {0, 1, 1};
 
 uint32_t lanes_of(const std::string& body, const Machine& machine,
-                  std::array<uint32_t, 3> block = kAnyLine, uint8_t tools = 0) {
+                  std::array<uint32_t, 3> block = kAnyLine, uint16_t tools = 0) {
   const std::string text =
       ".visible .entry k(.param .u64 out) {\n"
       ".reg .b32 %r<40>; .reg .b64 %rd<3>;\n"

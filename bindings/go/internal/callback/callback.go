@@ -9,6 +9,7 @@ extern void kmgo_call_release(void *user_data);
 extern void kmgo_call_output(void *user_data, char *text, uint64_t size_bytes);
 extern uint64_t kmgo_call_shared(void *user_data, uint32_t block_threads);
 extern void kmgo_call_tune(void *user_data, uint32_t done, uint32_t count);
+extern void kmgo_call_finding(void *user_data, void *finding);
 */
 import "C"
 
@@ -25,6 +26,7 @@ var (
 	Output  = unsafe.Pointer(C.kmgo_call_output)  // func([]byte)
 	Shared  = unsafe.Pointer(C.kmgo_call_shared)  // func(uint32) uint64
 	Tune    = unsafe.Pointer(C.kmgo_call_tune)    // func(done, count uint32)
+	Finding = unsafe.Pointer(C.kmgo_call_finding) // func(km_finding unsafe.Pointer)
 )
 
 // entry is a function that the library may call.
@@ -116,5 +118,12 @@ func kmgo_call_shared(userData unsafe.Pointer, threads C.uint32_t) C.uint64_t {
 func kmgo_call_tune(userData unsafe.Pointer, done, count C.uint32_t) {
 	if call, known := find[func(uint32, uint32)](userData); known {
 		call(uint32(done), uint32(count))
+	}
+}
+
+//export kmgo_call_finding
+func kmgo_call_finding(userData, finding unsafe.Pointer) {
+	if call, known := find[func(unsafe.Pointer)](userData); known {
+		call(finding)
 	}
 }

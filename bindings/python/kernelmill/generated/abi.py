@@ -149,6 +149,18 @@ KM_TRACKING_ON = 1
 KM_TRACKING_STACKS = 2
 KM_ALLOCATION_FRAMES = 16
 KM_ALLOCATION_TAG_BYTES = 64
+KM_CHECK_OFF = 0
+KM_CHECK_MEMORY = 1
+KM_CHECK_INIT = 2
+KM_CHECK_RACE = 4
+KM_CHECK_SYNC = 8
+KM_CHECK_STREAMS = 16
+KM_CHECK_LEAK = 32
+KM_CHECK_ALL = 255
+KM_CHECK_SAME_VALUE = 256
+KM_FINDING_KIND_BYTES = 32
+KM_FINDING_TEXT_BYTES = 512
+KM_FINDING_ACCESS_BYTES = 64
 KM_OCCUPANCY_LIMIT_INVALID = 0
 KM_OCCUPANCY_LIMIT_WARPS = 1
 KM_OCCUPANCY_LIMIT_REGISTERS = 2
@@ -411,6 +423,33 @@ class km_memory_sample(c.Structure):
     ]
 
 
+class km_finding_place(c.Structure):
+    _fields_ = [
+        ("access", c.c_char * 64),
+        ("source", c.c_char * 512),
+        ("line", c.c_uint64),
+        ("block", c.c_uint32 * 3),
+        ("thread", c.c_uint32 * 3),
+    ]
+
+
+class km_finding(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("tool", c.c_uint32),
+        ("count", c.c_uint64),
+        ("address", c.c_uint64),
+        ("size_bytes", c.c_uint64),
+        ("place", km_finding_place),
+        ("other", km_finding_place),
+        ("kind", c.c_char * 32),
+        ("kernel", c.c_char * 512),
+        ("message", c.c_char * 512),
+        ("allocation", c.c_char * 512),
+        ("advice", c.c_char * 512),
+    ]
+
+
 class km_pool_info(c.Structure):
     _fields_ = [
         ("struct_size", c.c_uint32),
@@ -570,6 +609,7 @@ km_release_callback = c.CFUNCTYPE(None, c.c_void_p)
 km_allocate_callback = c.CFUNCTYPE(c.c_void_p, c.c_void_p, c.c_uint64, c.c_uint32)
 km_free_callback = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 km_output_callback = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_uint64)
+km_finding_callback = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 km_shared_bytes_callback = c.CFUNCTYPE(c.c_uint64, c.c_void_p, c.c_uint32)
 km_tune_callback = c.CFUNCTYPE(None, c.c_void_p, c.c_uint32, c.c_uint32)
 
@@ -587,6 +627,8 @@ SIZES: dict[str, int] = {
     "km_allocation_info": 240,
     "km_memory_profile": 72,
     "km_memory_sample": 16,
+    "km_finding_place": 608,
+    "km_finding": 3328,
     "km_pool_info": 80,
     "km_occupancy": 56,
     "km_param_info": 40,
@@ -722,6 +764,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_context_stop_memory_profile": (c.c_uint64,),
     "km_context_memory_profile": (c.c_uint64, c.POINTER(km_memory_profile),),
     "km_context_memory_samples": (c.c_uint64, c.c_uint64, c.POINTER(km_memory_sample), c.POINTER(c.c_uint64),),
+    "km_context_set_check": (c.c_uint64, c.c_uint32, c.c_uint64, c.c_void_p, c.c_void_p,),
     "km_pool_create": (c.c_uint64, c.c_uint64, c.POINTER(c.c_uint64),),
     "km_pool_destroy": (c.c_uint64,),
     "km_pool_allocate": (c.c_uint64, c.c_uint64, c.c_uint64, c.c_uint32, c.POINTER(c.c_uint64),),

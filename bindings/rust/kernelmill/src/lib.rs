@@ -47,7 +47,7 @@
 //! | running kernels | [`Function`], [`LaunchBuilder`], [`PreparedLaunch`], [`Occupancy`] |
 //! | work that is repeated | [`Graph`], [`GraphExec`], [`Capture`], [`GraphBuffer`] |
 //! | linear algebra | [`blas`] |
-//! | what went on | [`Profiler`], [`Tracking`], [`MemoryProfile`], [`ErrorRecord`] |
+//! | what went on | [`Profiler`], [`Tracking`], [`MemoryProfile`], [`ErrorRecord`], [`Check`] |
 //!
 //! # In cudarc's idiom
 //!
@@ -140,6 +140,7 @@ mod arguments;
 mod attributes;
 pub mod blas;
 mod build_info;
+mod check;
 pub mod coming_from_cudarc;
 mod context;
 mod copy;
@@ -197,6 +198,7 @@ pub use attributes::{
 };
 pub use blas::Blas;
 pub use build_info::{BuildInfo, build_info};
+pub use check::{Check, Finding, FindingPlace};
 pub use context::Context;
 pub use copy::Fill;
 pub use cuda::{cuda_result_name, status_from_cuda, status_to_cuda};

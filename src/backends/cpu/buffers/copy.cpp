@@ -88,7 +88,7 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
     StreamOrder* const order = StreamOrder::active();
     if (order != nullptr && stream->is_followed()) [[unlikely]] {
       const StreamOrder::Operation operation = order->queue(stream->order_number(), ticket);
-      report_accesses(transfer, {operation, 0}, context->allocations());
+      report_accesses(transfer, {operation, 0}, *context);
       order->end(*operation);
     }
     stream->end_inline(ticket);

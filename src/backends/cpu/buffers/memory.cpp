@@ -56,7 +56,7 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes,
   try {
     auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block, owner);
     *out_block = *block;
-    const bool is_undefined = is_counted && !zeroed && config().checks_init();
+    const bool is_undefined = is_counted && !zeroed && context->checks().has(check_tool::kInit);
     if (is_undefined) UndefinedMemory::instance().add(block->address, size_bytes);
     return memory;
   } catch (const std::bad_alloc&) {
@@ -106,7 +106,7 @@ Memory::~Memory() {
   const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   if (is_open_to_all_) Allocations::of_all_contexts().remove(address_, size_bytes_);
   context_->allocations().remove(address_, size_bytes_);
-  if (config().checks_init()) UndefinedMemory::instance().define(address_, size_bytes_);
+  if (UndefinedMemory::is_used()) UndefinedMemory::instance().define(address_, size_bytes_);
   if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
     order->forget(address_, size_bytes_);
   if (block_.address != 0) {

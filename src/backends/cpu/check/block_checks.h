@@ -108,7 +108,7 @@ class BlockChecks {
                             uint32_t thread) const;
   const SharedShadow* shared_shadow(uint64_t address) const;
   bool is_watched(uint64_t address, uint64_t size_bytes) const;
-  bool has_tool(uint8_t tool) const { return (block_.launch->tools() & tool) != 0; }
+  bool has_tool(uint16_t tool) const { return (block_.launch->tools() & tool) != 0; }
   /// The part [at, end) of a segment in one line; accesses of `size_bytes` begin at `address`.
   struct Part {
     uint64_t address, size_bytes, at, end;

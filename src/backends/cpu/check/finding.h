@@ -12,11 +12,13 @@ struct FindingPlace {
   std::string position;       // "reduce.cu:14 (PTX line 31)"
   std::string block, thread;  // "(0,0,0)"; empty if they are unknown
   std::string work;           // who did it, if not one thread: "kernel f in stream 2"
+  /// True if it is a call of the host.
+  bool is_of_call() const { return !what.empty() && thread.empty() && work.empty(); }
 };
 
 /// A finding as it is printed and passed to the command.
 struct Finding {
-  std::string tool;           // "race", "memory", "init", "sync", "streams" or "schedule"
+  std::string tool;           // "race", "memory", "init", "sync", "streams", "leak" or "schedule"
   std::string kind;           // of the tool's kinds: "write-read"
   std::string kernel;         // as the source names it
   std::string message;        // one line

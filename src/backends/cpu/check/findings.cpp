@@ -4,10 +4,10 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 
+#include "base/check/source_position.h"
 #include "base/env.h"
 #include "base/file/file.h"
 #include "base/printable.h"
@@ -17,34 +17,29 @@ namespace {
 
 constexpr char kSeparator = '\x1f';  // between the fields of a record
 
-/// The place in the source, of "a.cu:14 (PTX line 31)" or "a.ptx:31 (a.cu:14)"; without it the one
-/// in the PTX text.
-std::string source_of(const std::string& position) {
-  const size_t open = position.find(" (");
-  if (open == std::string::npos) return position;
-  if (position.compare(open, 6, " (PTX ") == 0) return position.substr(0, open);
-  return position.substr(open + 2, position.size() - open - 3);
-}
-
 /// The text of the line, if the file can be read; otherwise nothing.
 std::string source_line(const std::string& position) {
   constexpr uint64_t kMostBytes = 16 << 20;
-  const std::string place = source_of(position);
-  const size_t colon = place.rfind(':');
-  if (colon == std::string::npos) return {};
-  const long wanted = std::strtol(place.c_str() + colon + 1, nullptr, 10);
-  const Result<std::string> text = read_file(place.substr(0, colon), kMostBytes);
+  const SourcePosition place = SourcePosition::of(position);
+  if (place.line == 0) return {};
+  const Result<std::string> text = read_file(place.file, kMostBytes);
   if (!text) return {};
   std::istringstream lines(*text);
   std::string line;
-  for (long number = 0; number < wanted; ++number) {
+  for (uint64_t number = 0; number < place.line; ++number) {
     if (!std::getline(lines, line)) return {};
   }
   if (line.ends_with('\r')) line.pop_back();
   return printable_name(line);
 }
 
+/// The place of a call of the host, whose position is its stack.
+std::string text_of_call(const FindingPlace& place) {
+  return "  " + place.what + (place.position.empty() ? "" : ", from " + place.position) + '\n';
+}
+
 std::string text_of(const FindingPlace& place, const char* order) {
+  if (place.is_of_call()) return text_of_call(place);
   std::string text = std::string("  ") + order + place.what + " by ";
   text += place.work.empty() ? "thread " + place.thread + " of block " + place.block : place.work;
   if (!place.position.empty()) text += ", at " + place.position;
@@ -70,15 +65,24 @@ std::string kind_of_work(const FindingPlace& place) {
 std::string key_of(const Finding& finding) {
   std::string key;
   for (const std::string& part :
-       {finding.tool, finding.kind, finding.kernel, source_of(finding.place.position),
-        source_of(finding.other.position), kind_of_work(finding.place),
+       {finding.tool, finding.kind, finding.kernel, SourcePosition::of(finding.place.position).text,
+        SourcePosition::of(finding.other.position).text, kind_of_work(finding.place),
         kind_of_work(finding.other)}) {
     key += part + kSeparator;
   }
-  return key;
+  // Calls of the host are of one kind only if they name as much memory.
+  return finding.place.is_of_call() ? key + finding.place.what : key;
+}
+
+/// The environment's rules, which load_config() has tested.
+FindingFilter filter_of_environment() {
+  Result<FindingFilter> filter = FindingFilter::from_environment();
+  return filter ? std::move(*filter) : FindingFilter();
 }
 
 }  // namespace
+
+Findings::Findings() : filter_(filter_of_environment()) {}
 
 Findings& Findings::instance() {
   // The object is never destroyed, because kernels may run while the process exits.
@@ -86,20 +90,26 @@ Findings& Findings::instance() {
   return findings;
 }
 
-void Findings::add(const Finding& finding) {
+void Findings::add(const Finding& finding, bool prints) {
+  if (!filter_.wants(finding.kernel)) return;
   const std::lock_guard lock(mutex_);
   auto [at, is_new] = all_.try_emplace(key_of(finding));
   at->second.count += finding.count;
   if (!is_new) return;
   at->second.number = all_.size();
   tell_finding(at->second.number, finding);
-  const Result<bool> prints = env_flag(EnvVar::KM_CHECK_PRINT, true);
-  if ((!prints || *prints) && printed_++ < kMostPrinted) print(finding);
+  if (filter_.suppresses({finding.tool, finding.kind, finding.kernel, finding.place.position,
+                          finding.other.position})) {
+    return;
+  }
+  const Result<bool> wanted = env_flag(EnvVar::KM_CHECK_PRINT, true);
+  if (prints && (!wanted || *wanted) && printed_++ < kMostPrinted) print(finding);
 }
 
 void Findings::print(const Finding& finding) const {
   std::string text = "kernelmill check: " + finding.tool + ": " + finding.message + '\n';
-  if (!finding.kernel.empty()) text += "  kernel " + finding.kernel + '\n';
+  const char* const what = finding.place.is_of_call() ? "  call " : "  kernel ";
+  if (!finding.kernel.empty()) text += what + finding.kernel + '\n';
   if (!finding.place.what.empty()) text += text_of(finding.place, "");
   if (!finding.other.what.empty()) text += text_of(finding.other, order_text(finding).c_str());
   if (!finding.allocation.empty()) text += "  address " + finding.allocation + '\n';

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/cpu/check/finding.h"
+#include "base/check/finding_filter.h"
 
 namespace km::cpu {
 
@@ -18,11 +19,12 @@ class Findings {
   static constexpr uint64_t kMostPrinted = 100;
 
   static Findings& instance();
-  /// Adds `finding.count` findings of one kind at one place.
-  void add(const Finding& finding);
   /// Counts a launch that was tried in other orders, or why it was not: launches that "wait for the
   /// host".
   void note_orders(const std::string& reason);
+  /// Adds `finding.count` findings of one kind at one place, without a print if the program gets
+  /// them itself.
+  void add(const Finding& finding, bool prints);
   /// Tells the command how often each finding was seen. Called when the process ends.
   void finish();
 
@@ -34,6 +36,9 @@ class Findings {
   void tell(const std::string& line);
   void tell_finding(uint64_t number, const Finding& finding);
 
+  Findings();
+
+  const FindingFilter filter_;
   std::mutex mutex_;
   std::map<std::string, Kept> all_;         // by what makes findings equal
   std::map<std::string, uint64_t> orders_;  // launches by the reason not to try other orders

@@ -20,7 +20,7 @@ Race::Distance Race::distance() const {
   return is_one_warp && before.who() != Readers::block ? Distance::warp : Distance::block;
 }
 
-LaunchChecks::LaunchChecks(uint8_t tools)
+LaunchChecks::LaunchChecks(uint16_t tools)
     : tools_(tools),
       era_(next_era()),
       touched_((tools & simt::check_tool::kStreams) != 0 ? std::make_unique<TouchedMemory>()

@@ -50,9 +50,9 @@ struct Misuse {
 /// Shared by the threads that run the launch.
 class LaunchChecks {
  public:
-  explicit LaunchChecks(uint8_t tools);
+  explicit LaunchChecks(uint16_t tools);
 
-  uint8_t tools() const { return tools_; }
+  uint16_t tools() const { return tools_; }
   /// The number of the launch in the shadow of global memory, from 1 on.
   uint32_t era() const { return era_; }
   ReleaseTable& releases() { return releases_; }
@@ -103,7 +103,7 @@ class LaunchChecks {
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;  // both lines and kinds
 
   alignas(256) std::array<uint8_t, 256> unused_{};
-  const uint8_t tools_;
+  const uint16_t tools_;
   const uint32_t era_;
   ReleaseTable releases_;
   const std::unique_ptr<TouchedMemory> touched_;

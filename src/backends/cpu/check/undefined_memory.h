@@ -16,6 +16,9 @@ class UndefinedMemory {
  public:
   /// The memory of the process.
   static UndefinedMemory& instance();
+  /// True once begin() was called: a context follows what has been written.
+  static bool is_used() { return is_used_.load(std::memory_order_relaxed); }
+  static void begin() { is_used_.store(true, std::memory_order_relaxed); }
 
   /// New memory, whose content is undefined.
   void add(uint64_t address, uint64_t size_bytes) { set(address, size_bytes, true); }
@@ -52,6 +55,8 @@ class UndefinedMemory {
   UndefinedMemory() = default;
   void set(uint64_t address, uint64_t size_bytes, bool is_undefined);
   uint64_t begin_of_defined(uint64_t address, uint64_t least) const;
+
+  static inline std::atomic<bool> is_used_{false};
 
   AddressTable<Part> parts_;
 };

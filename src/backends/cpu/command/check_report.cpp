@@ -6,8 +6,11 @@
 #include <cstdio>
 #include <utility>
 
-#include "backends/cpu/check/findings.h"
-#include "backends/cpu/config/config.h"
+#include "backends/cpu/check/undefined_memory.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/diagnose.h"
+#include "base/check/source_position.h"
+#include "base/memory/host_allocator.h"
 #include "base/text.h"
 
 namespace km::cpu {
@@ -15,15 +18,6 @@ namespace {
 
 using simt::AccessKind;
 using simt::kWarpLanes;
-
-std::string index_text(const uint32_t size[3], uint64_t linear) {
-  const uint64_t x = std::max(size[0], 1U), y = std::max(size[1], 1U);
-  char text[80];
-  std::snprintf(text, sizeof text, "(%llu,%llu,%llu)", static_cast<unsigned long long>(linear % x),
-                static_cast<unsigned long long>(linear / x % y),
-                static_cast<unsigned long long>(linear / x / y));
-  return text;
-}
 
 const char* verb_of(const AccessRecord& access) {
   const auto kind = static_cast<AccessKind>(access.kind);
@@ -57,20 +51,19 @@ std::string advice_for_copy(const Race& race) {
          "; a barrier then orders it for the others.";
 }
 
-/// The place in the source; empty if only the line in the PTX text is known.
-std::string source_of(const FindingPlace& place) {
-  return place.position.substr(0, place.position.find(" (PTX line "));
+/// True if both places are one in the source.
+bool is_one_place(const FindingPlace& a, const FindingPlace& b) {
+  return SourcePosition::of(a.position).text == SourcePosition::of(b.position).text;
 }
 
 /// The synchronisation that would order the two accesses.
 std::string advice_for(const Race& race, const Finding& finding) {
   if (race.before.is_of_copy()) return advice_for_copy(race);
-  const std::string after = source_of(finding.other);
-  const bool is_one_place = source_of(finding.place) == after;
+  const bool at_one_place = is_one_place(finding.place, finding.other);
   using Distance = Race::Distance;
   const Distance distance = race.distance();
   std::string advice;
-  if (is_one_place) advice = "Use an atomic if all of these threads shall update this memory. ";
+  if (at_one_place) advice = "Use an atomic if all of these threads shall update this memory. ";
   if (distance == Distance::grid && race.is_shared) {
     return advice + "The barrier of the cluster between the two orders them.";
   }
@@ -83,9 +76,10 @@ std::string advice_for(const Race& race, const Finding& finding) {
     return advice + "__syncthreads() between the two orders them, if all threads reach it.";
   }
   const bool both_strong = race.before.strong != 0 && race.now.strong != 0;
+  const SourcePosition after = SourcePosition::of(finding.other.position);
   return advice + "Lanes of a warp need not run in step: __syncwarp() between the two orders them" +
          (both_strong ? ", which volatile does not" : "") +
-         (after.empty() || is_one_place ? "." : ", such as after " + after + ".") +
+         (after.text.empty() || at_one_place ? "." : ", such as after " + after.text + ".") +
          " --warp-in-step accepts code that counts on it.";
 }
 
@@ -99,11 +93,7 @@ const char* kind_of(const Race& race) {
 /// The place of an address: "0x7f..., 4 bytes into the 16-byte allocation at 0x7f... (parameter
 /// 1)".
 std::string place_text(uint64_t address, const LaunchRun& run, const Allocations& allocations) {
-  const Allocations::Located located = allocations.locate(address);
-  const std::string given = run.unit->parameters_in(run.record.params, located.allocation.begin,
-                                                    located.allocation.size_bytes);
-  std::string text = hex(address) + ", " + text_of(located);
-  return given.empty() ? text : text + " (" + given + ")";
+  return hex(address) + ", " + locate(address, allocations, run);
 }
 
 Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& allocations) {
@@ -298,24 +288,36 @@ const char* kind_of_fault(km_status status) {
 
 }  // namespace
 
-void report_checks(const LaunchRun& run, const Allocations& allocations) {
+void begin_checks(LaunchRun& run, Context& context) {
+  const HostMemoryNeeded needed;
+  const uint16_t tools = run.unit->tools & (check_tool::kInCode | check_tool::kOfProcess);
+  if (tools != 0) run.checks = std::make_unique<LaunchChecks>(tools);
+  if ((run.unit->tools & check_tool::kInit) != 0 || !UndefinedMemory::is_used()) return;
+  // Code without reports may write memory that the checker would take for unwritten.
+  if (context.checks().has(check_tool::kInit) || context.allocations().has_peers()) {
+    UndefinedMemory::instance().define_all();
+  }
+}
+
+void report_checks(const LaunchRun& run, const Allocations& allocations, ContextChecks& checks) {
   for (const Misuse& misuse : run.checks->misuses()) {
     const Finding finding = finding_of(misuse, run);
     // Compilers copy a barrier, such as where they unroll a loop: it stays one in the source.
     const bool is_copy =
-        misuse.kind == Misuse::other_place && source_of(finding.place) == source_of(finding.other);
-    if (!is_copy) Findings::instance().add(finding);
+        misuse.kind == Misuse::other_place && is_one_place(finding.place, finding.other);
+    if (!is_copy) checks.add(finding);
   }
   for (const LaunchChecks::Invalid& invalid : run.checks->invalid()) {
-    Findings::instance().add(finding_of(invalid, run, allocations));
+    checks.add(finding_of(invalid, run, allocations));
   }
   for (const Race& race : run.checks->races()) {
-    if (race.is_same_value && !config().check_same_values) continue;
-    Findings::instance().add(finding_of(race, run, allocations));
+    if (race.is_same_value && !checks.tells_same_values()) continue;
+    checks.add(finding_of(race, run, allocations));
   }
 }
 
-void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations) {
+void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations,
+                  ContextChecks& checks) {
   const std::string seed = std::to_string(defect.seed);
   Finding finding;
   finding.tool = "schedule";
@@ -326,7 +328,7 @@ void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocat
     finding.message =
         "in another order of blocks, warps and lanes, that of seed " + seed + ", " + defect.ending;
     if (defect.fault != nullptr) set_place(&finding, *defect.fault, run);
-    Findings::instance().add(finding);
+    checks.add(finding);
     return;
   }
   finding.message = "the result depends on the order of blocks, warps and lanes: " +
@@ -346,10 +348,11 @@ void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocat
         " Sums of floating-point numbers depend on the order of their atomics; "
         "--ignore-atomic-order accepts that.";
   }
-  Findings::instance().add(finding);
+  checks.add(finding);
 }
 
-void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error) {
+void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
+                  ContextChecks& checks) {
   Finding finding;
   const bool is_sync = fault.deadlock;
   finding.tool = is_sync ? "sync" : "memory";
@@ -357,7 +360,7 @@ void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& e
   finding.kernel = run.unit->kernel_name();
   finding.message = error.message.substr(0, error.message.find("; kernel "));
   set_place(&finding, fault, run);
-  Findings::instance().add(finding);
+  checks.add(finding);
 }
 
 }  // namespace km::cpu

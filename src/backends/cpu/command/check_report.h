@@ -1,6 +1,7 @@
 // The findings of a launch, in words.
 #pragma once
 
+#include "backends/cpu/device/context_checks.h"
 #include "backends/cpu/execution/kernel_fault.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/memory/allocations.h"
@@ -8,8 +9,12 @@
 
 namespace km::cpu {
 
+class Context;
+
+/// Makes the checker's state of a launch that is about to run.
+void begin_checks(LaunchRun& run, Context& context);
 /// Makes findings of the defects that the checker has noted in a launch that is over.
-void report_checks(const LaunchRun& run, const Allocations& allocations);
+void report_checks(const LaunchRun& run, const Allocations& allocations, ContextChecks& checks);
 /// A launch whose result depends on the order of its blocks, warps and lanes.
 struct OrderDefect {
   const char* kind = "result";
@@ -23,8 +28,10 @@ struct OrderDefect {
   Trial::Write now, before;
 };
 /// Makes a finding of it.
-void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations);
+void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations,
+                  ContextChecks& checks);
 /// Makes a finding of a fault that ended a launch with this error.
-void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error);
+void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
+                  ContextChecks& checks);
 
 }  // namespace km::cpu

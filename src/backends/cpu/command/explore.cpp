@@ -113,7 +113,7 @@ class Exploration {
 
   /// Runs the launch in the order of a seed (0: the usual one) on the memory that it found.
   Result<Ending> run_order(Trial& trial, uint64_t seed) {
-    constexpr uint8_t kTools =
+    constexpr uint16_t kTools =
         simt::check_tool::kSchedule | simt::check_tool::kMemory | simt::check_tool::kInStep;
     log_.restore();
     trial.stores = {};
@@ -121,7 +121,7 @@ class Exploration {
     trial.log = &log_;
     run_.trial = &trial;
     std::fill(std::begin(run_.workspace), std::end(run_.workspace), 0);
-    run_.checks = std::make_unique<LaunchChecks>(run_.check_tools & kTools);
+    run_.checks = std::make_unique<LaunchChecks>(run_.unit->tools & kTools);
     run_.range.reset(0, run_.block_count, run_.block_count);
     return executor_.run(run_);
   }
@@ -147,7 +147,7 @@ class Exploration {
       return false;
     }
     // Invalid accesses that the usual order has, too, are told by then.
-    if (is_clean_) report_checks(run_, context_.allocations());
+    if (is_clean_) report_checks(run_, context_.allocations(), context_.checks());
     if (trial.effect != nullptr || log_.is_full()) {
       *reason = trial.effect != nullptr ? trial.effect : "write more than a gibibyte";
       return false;
@@ -185,7 +185,7 @@ class Exploration {
     if (is_of_sums && config().ignores_sum_order) return true;
     defect.kind = is_of_sums ? "atomic-order" : "result";
     defect.different_bytes = found.count;
-    report_order(defect, run_, context_.allocations());
+    report_order(defect, run_, context_.allocations(), context_.checks());
     return false;
   }
 
@@ -196,7 +196,7 @@ class Exploration {
     defect.kind = kind;
     defect.ending = what;
     defect.fault = fault;
-    report_order(defect, run_, context_.allocations());
+    report_order(defect, run_, context_.allocations(), context_.checks());
   }
 
   LaunchRun& run_;

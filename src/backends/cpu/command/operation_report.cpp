@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/cpu/check/findings.h"
+#include "backends/cpu/device/context.h"
 #include "base/text.h"
 
 namespace km::cpu {
@@ -90,10 +90,11 @@ Finding finding_of(const StreamConflict& conflict, const Allocations& allocation
 }
 
 void report(const std::shared_ptr<const AccessOrigin>& origin, std::vector<PageTouches>& pages,
-            const Allocations& allocations) {
+            Context& context) {
   if (pages.empty()) return;
   for (const StreamConflict& conflict : StreamOrder::active()->access(origin, pages)) {
-    Findings::instance().add(finding_of(conflict, allocations));
+    if (!context.checks().has(check_tool::kStreams)) continue;
+    context.checks().add(finding_of(conflict, context.allocations()));
   }
 }
 
@@ -115,7 +116,7 @@ const std::string& position_of(const CodeUnit& unit, uint32_t line) {
   return found->second;
 }
 
-void report_kernel(const LaunchRun& run, const Author& author, const Allocations& allocations) {
+void report_kernel(const LaunchRun& run, const Author& author, Context& context) {
   const LaunchChecks* const checks = run.checks.get();
   if (checks == nullptr || checks->touched() == nullptr) return;
   // The host may know of what the kernel did before it ended, and tell other streams.
@@ -129,7 +130,7 @@ void report_kernel(const LaunchRun& run, const Author& author, const Allocations
   for (const TouchedMemory::Place& place : checks->touched()->places()) {
     origin->places.push_back({place, position_of(*run.unit, place.line)});
   }
-  report(origin, pages, allocations);
+  report(origin, pages, context);
 }
 
 const char* name_of(const Transfer& transfer) {
@@ -169,8 +170,7 @@ void add_rows(const Transfer& transfer, bool is_source, std::vector<PageTouches>
 
 }  // namespace
 
-void report_values(std::span<const kmb_memory_op> ops, const Author& author,
-                   const Allocations& allocations) {
+void report_values(std::span<const kmb_memory_op> ops, const Author& author, Context& context) {
   StreamOrder& order = *StreamOrder::active();
   std::vector<PageTouches> pages;
   for (const kmb_memory_op& op : ops) {
@@ -183,24 +183,23 @@ void report_values(std::span<const kmb_memory_op> ops, const Author& author,
         order.pages_of(op.address, op.value_size_bytes, Touch::strong_write);
     std::move(written.begin(), written.end(), std::back_inserter(pages));
   }
-  report(origin_of(author, "a write of a value"), pages, allocations);
+  report(origin_of(author, "a write of a value"), pages, context);
 }
 
-void report_accesses(const Transfer& transfer, const Author& author,
-                     const Allocations& allocations) {
+void report_accesses(const Transfer& transfer, const Author& author, Context& context) {
   std::vector<PageTouches> pages;
   add_rows(transfer, false, &pages);
   // A page of both sides comes twice, which is as good: one origin's accesses have an order.
   if (!transfer.is_fill()) add_rows(transfer, true, &pages);
-  report(origin_of(author, name_of(transfer)), pages, allocations);
+  report(origin_of(author, name_of(transfer)), pages, context);
 }
 
-void report_accesses(const Command& command, const Author& author, const Allocations& allocations) {
+void report_accesses(const Command& command, const Author& author, Context& context) {
   switch (command.kind) {
     case CommandKind::kernel:
-      return report_kernel(command.run, author, allocations);
+      return report_kernel(command.run, author, context);
     case CommandKind::transfer:
-      return report_accesses(command.transfer, author, allocations);
+      return report_accesses(command.transfer, author, context);
     default:
       return;
   }

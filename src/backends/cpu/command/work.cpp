@@ -47,7 +47,7 @@ uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint
 
 /// Tells the checker what memory has been written.
 void note_content(const Transfer& transfer, uint64_t to, uint64_t from, uint64_t size_bytes) {
-  if (!config().checks_init()) [[likely]]
+  if (!UndefinedMemory::is_used()) [[likely]]
     return;
   if (transfer.is_fill()) return UndefinedMemory::instance().define(to, size_bytes);
   UndefinedMemory::instance().copy(to, from, size_bytes);
@@ -117,6 +117,15 @@ void move(Command& command, Executor& executor, Context& context) {
   }
 }
 
+/// Makes a finding of a fault if a tool looks for it.
+void note_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
+                Context& context) {
+  const uint16_t tool = fault.deadlock ? simt::check_tool::kSync : simt::check_tool::kMemory;
+  if (!context.checks().has(tool)) return;
+  const HostMemoryNeeded needed;
+  report_fault(fault, run, error, context.checks());
+}
+
 void run_once(LaunchRun& run, Executor& executor, Context& context) {
   Result<Ending> ending = executor.run(run);
   if (!ending) {
@@ -124,24 +133,21 @@ void run_once(LaunchRun& run, Executor& executor, Context& context) {
     context.fail(std::move(ending.error()), &executor.kernel_thread());
   } else if (*ending == Ending::faulted) {
     Error error = describe_fault(executor.fault(), run, context.allocations());
-    const uint8_t tool =
-        executor.fault().deadlock ? simt::check_tool::kSync : simt::check_tool::kMemory;
-    if ((config().check_tools & tool) != 0) {
-      const HostMemoryNeeded needed;
-      report_fault(executor.fault(), run, error);
-    }
+    note_fault(executor.fault(), run, error, context);
     context.fail(std::move(error), &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {
     context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()),
                  &executor.kernel_thread());
   } else if (const KernelFault* assertion = executor.assertion()) {
-    context.note_assertion(describe_fault(*assertion, run, context.allocations()));
+    Error error = describe_fault(*assertion, run, context.allocations());
+    note_fault(*assertion, run, error, context);
+    context.note_assertion(std::move(error));
   }
 }
 
 void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
-  if ((run.check_tools & simt::check_tool::kSchedule) == 0) [[likely]]
+  if ((run.unit->tools & simt::check_tool::kSchedule) == 0) [[likely]]
     return run_once(run, executor, context);
   run_in_orders(run, executor, context, [&] { run_once(run, executor, context); });
 }
@@ -174,7 +180,7 @@ void run_task(Command& command, Executor& executor, Context& context) {
       if (!done) context.fail(std::move(done.error()), &executor.kernel_thread());
     }
   }
-  if (config().checks_init()) UndefinedMemory::instance().define_all();
+  if (UndefinedMemory::is_used()) UndefinedMemory::instance().define_all();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "backends/cpu/config/topology.h"
+#include "base/check/check_tool_sets.h"
+#include "base/check/finding_filter.h"
 #include "base/cuda/compute_capability.h"
 #include "base/env.h"
 
@@ -68,14 +70,6 @@ Status load_memory_mode(Config* config) {
                     text->c_str());
 }
 
-/// Our name of one of compute-sanitizer's tools.
-std::string own_name(const std::string& tool) {
-  if (tool == "memcheck") return "memory";
-  if (tool == "racecheck") return "race";
-  if (tool == "initcheck") return "init";
-  return tool == "synccheck" ? "sync" : tool;
-}
-
 /// Reads "explore=16", "seed=7" and what belongs to them. False if the word is another one.
 Result<bool> load_order(Config* config, const std::string& word) {
   if (word == "ignore-atomic-order") return config->ignores_sum_order = true;
@@ -89,48 +83,38 @@ Result<bool> load_order(Config* config, const std::string& word) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CHECK has '%s': give a whole number from 1 on",
                       word.c_str());
   }
-  config->check_tools |= simt::check_tool::kSchedule;
+  config->check_tools |= check_tool::kSchedule;
   config->deterministic = true;  // one thread runs all blocks of a launch
   return true;
 }
 
-/// The tools of KM_CHECK. All of them need kernels that test their accesses, since what they know
-/// is of memory that exists.
+/// The bits of a word of KM_CHECK; nothing if there is no such word.
+std::optional<uint16_t> bits_of(const std::string& word) {
+  if (word == "same-value") return check_tool::kRace;
+  if (word == "warp-in-step") return check_tool::kInStep;
+  return check_tools_named(word);
+}
+
+/// The tools of KM_CHECK. Those of kernels need kernels that test their accesses, since what they
+/// know is of memory that exists.
 Status load_checks(Config* config) {
   const std::optional<std::string> text = env(EnvVar::KM_CHECK);
   if (!text) return {};
   std::istringstream list(*text);
-  for (std::string tool; std::getline(list, tool, ',');) {
-    if (tool.ends_with("check")) tool = own_name(tool);
-    const bool all = tool == "all";
-    KM_ASSIGN(const bool is_order, load_order(config, tool));
+  for (std::string word; std::getline(list, word, ',');) {
+    KM_ASSIGN(const bool is_order, load_order(config, word));
     if (is_order) continue;
-    if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
-        tool != "streams" && tool != "same-value" && tool != "warp-in-step") {
-      return make_error(
-          KM_ERROR_INVALID_ARGUMENT,
-          "KM_CHECK names the tool '%s': give memory, init, race, sync, streams or all",
-          tool.c_str());
+    config->check_same_values |= word == "same-value";
+    const std::optional<uint16_t> bits = bits_of(word);
+    if (!bits) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CHECK names the tool '%s': give %s",
+                        word.c_str(), kAllCheckToolNames);
     }
-    if (all || tool == "memory") {
-      config->check_tools |= simt::check_tool::kMemory;
-    }
-    if (all || tool == "sync") {
-      config->check_tools |= simt::check_tool::kSync;
-    }
-    if (all || tool == "streams") {
-      config->check_tools |= simt::check_tool::kStreams;
-    }
-    if (all || tool == "init") config->check_tools |= simt::check_tool::kInit;
-    if (all || tool == "race" || tool == "same-value") {
-      config->check_tools |= simt::check_tool::kRace;
-    }
-    if (tool == "same-value") config->check_same_values = true;
-    if (tool == "warp-in-step") config->check_tools |= simt::check_tool::kInStep;
+    config->check_tools |= *bits;
   }
-  // Without a tool kernels only run in step.
-  if (config->check_tools == simt::check_tool::kInStep) return {};
-  config->checked = CheckedMemory::always;
+  KM_TRY(FindingFilter::from_environment());
+  constexpr uint16_t kTesting = check_tool::kInCode | check_tool::kSchedule;
+  if ((config->check_tools & kTesting) != 0) config->checked = CheckedMemory::always;
   return {};
 }
 

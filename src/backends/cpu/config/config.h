@@ -21,7 +21,7 @@ struct Config {
   bool perf = false;                                       // KM_PERF
   uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: not set
   CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
-  uint8_t check_tools = 0;                                 // KM_CHECK, as bits of simt::check_tool
+  uint16_t check_tools = 0;                                // KM_CHECK, as bits of check_tool
   bool check_same_values = false;  // writes of the same value are findings too
   bool counters = false;           // KM_COUNTERS: profiles count what warps do
   uint64_t schedule_seed = 1;      // the first one of the orders of blocks, warps and lanes
@@ -41,8 +41,6 @@ struct Config {
 
   /// True if launches run in an order that a seed gives, or in several.
   bool has_orders() const { return (check_tools & simt::check_tool::kSchedule) != 0; }
-  /// True if the checker follows what has been written.
-  bool checks_init() const { return (check_tools & simt::check_tool::kInit) != 0; }
   /// True if the checker follows the order of streams.
   bool checks_streams() const { return (check_tools & simt::check_tool::kStreams) != 0; }
   /// True if kernels of all contexts check their accesses.

@@ -42,6 +42,11 @@ bool lock_at_exit(std::unique_lock<std::mutex>* lock) {
 
 }  // namespace
 
+Context::Context(Device* device, ThreadPool* pool) : device_(device), pool_(pool) {
+  settings_.checks.set(
+      {.tools = config().check_tools, .tells_same_values = config().check_same_values});
+}
+
 Context* Context::make(Device* device, ThreadPool* pool) {
   std::unique_ptr<Context> context(new Context(device, pool));
   Registry& all = registry();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "backends/cpu/device/context_checks.h"
 #include "backends/cpu/device/device_graphs.h"
 #include "backends/cpu/device/output.h"
 #include "backends/cpu/memory/allocations.h"
@@ -50,11 +51,13 @@ class Context {
   std::atomic<uint64_t>& pending_launches() { return settings_.pending_launches; }
   /// The stack of each device thread for recursive calls and alloca.
   std::atomic<uint64_t>& thread_stack_bytes() { return settings_.thread_stack_bytes; }
-  /// True if every access of the context's kernels is checked. It must be set before any object of
-  /// the context exists, because code is compiled and memory is laid out for it.
-  bool is_checked() const { return settings_.is_checked; }
-  /// Sets is_checked().
+  /// True if every access of the context's kernels is checked.
+  bool is_checked() const { return settings_.is_checked || checks().tests_accesses(); }
+  /// Has accesses checked also without a tool. It must be set before any object of the context
+  /// exists, because code is compiled and memory is laid out for it.
   void set_checked(bool is_checked) { settings_.is_checked = is_checked; }
+  ContextChecks& checks() { return settings_.checks; }
+  const ContextChecks& checks() const { return settings_.checks; }
   DeviceHeap& device_heap() { return device_heap_; }
   DeviceGraphs& device_graphs() { return device_graphs_; }
   Output& output() { return output_; }
@@ -140,7 +143,7 @@ class Context {
   static void stop_overdue_of(const void* context);
 
  private:
-  Context(Device* device, ThreadPool* pool) : device_(device), pool_(pool) {}
+  Context(Device* device, ThreadPool* pool);
   friend std::default_delete<Context>;
   ~Context();
   bool try_retain();
@@ -157,6 +160,7 @@ class Context {
     std::atomic<uint64_t> pending_launches{0};
     std::atomic<uint64_t> thread_stack_bytes{simt::kThreadStackBytes};
     bool is_checked = false;
+    ContextChecks checks;
   } settings_;
   std::atomic<uint64_t> epoch_{0};
   std::atomic<uint64_t> resets_{0};

@@ -21,6 +21,7 @@ struct CodeUnit {
   bool waits = false;  // a loop waits for other threads; not known of all code of mode c
   bool nontemporal_stores = false;  // mode a: a store fence is needed at its end
   bool reads_block = true;          // the code reads the index of its block
+  uint16_t tools = 0;               // of the checker, as bits of simt::check_tool
   uint64_t begin = 0, end = 0;      // addresses of its instructions
   uint64_t scratch_bytes = 0;       // mode a: for each worker; otherwise for each warp
   bool has_large_stacks = false;    // most of the scratch memory is never touched

@@ -25,23 +25,19 @@ namespace {
   return text;
 }
 
-std::string thread_text(const LaunchRun& run, uint32_t linear) {
-  uint32_t x = std::max(run.record.block[0], 1u), y = std::max(run.record.block[1], 1u);
-  return format("(%u,%u,%u)", linear % x, linear / x % y, linear / x / y);
-}
-
 /// The place of a fault: "kernel 'saxpy', block (3,0,0), thread (17,0,0), saxpy.ptx:41".
 std::string place(const KernelFault& fault, const LaunchRun& run) {
   std::string text = "kernel '" + run.unit->kernel_name() + "'";
   text += format(", block (%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);
   uint32_t threads = run.record.block[0] * run.record.block[1] * run.record.block[2];
   if (fault.has_thread) {
-    text += ", thread " + thread_text(run, fault.thread);
+    text += ", thread " + index_text(run.record.block, fault.thread);
   } else {
     // Only the packet is known, not the lane, so the message may have to name the rest of the warp.
     uint32_t warp_end = fault.thread / simt::kWarpLanes * simt::kWarpLanes + simt::kWarpLanes - 1;
     uint32_t last = std::min(std::max(warp_end, fault.thread), threads - 1);
-    text += ", among threads " + thread_text(run, fault.thread) + " to " + thread_text(run, last);
+    text += ", among threads " + index_text(run.record.block, fault.thread) + " to " +
+            index_text(run.record.block, last);
   }
   std::string position;
   if (fault.line != 0) {
@@ -51,21 +47,6 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
   }
   if (!position.empty()) text += ", at " + position;
   return text;
-}
-
-/// The place of an address, with the parameters that point into the same allocation.
-std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {
-  const uint8_t* const params = run.record.params;
-  if (address < kNullBytes) {
-    const std::string null = run.unit->parameters_in(params, 0, kNullBytes);
-    const bool is_one = null.find(" and ") == std::string::npos;
-    return "near the null address: the kernel dereferences a null pointer" +
-           (null.empty() ? null : " (" + null + (is_one ? " is null)" : " are null)"));
-  }
-  const Allocations::Located located = allocations.locate(address);
-  const std::string given =
-      run.unit->parameters_in(params, located.allocation.begin, located.allocation.size_bytes);
-  return text_of(located) + (given.empty() ? given : " (" + given + ")");
 }
 
 /// The place of an address in the shared memory window, whose offsets are signed 32-bit numbers;
@@ -174,6 +155,26 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
 }
 
 }  // namespace
+
+std::string index_text(const uint32_t size[3], uint64_t linear) {
+  const uint64_t x = std::max(size[0], 1U), y = std::max(size[1], 1U);
+  return format("(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", linear % x, linear / x % y,
+                linear / x / y);
+}
+
+std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {
+  const uint8_t* const params = run.record.params;
+  if (address < kNullBytes) {
+    const std::string null = run.unit->parameters_in(params, 0, kNullBytes);
+    const bool is_one = null.find(" and ") == std::string::npos;
+    return "near the null address: the kernel dereferences a null pointer" +
+           (null.empty() ? null : " (" + null + (is_one ? " is null)" : " are null)"));
+  }
+  const Allocations::Located located = allocations.locate(address);
+  const std::string given =
+      run.unit->parameters_in(params, located.allocation.begin, located.allocation.size_bytes);
+  return text_of(located) + (given.empty() ? given : " (" + given + ")");
+}
 
 Error describe_fault(const KernelFault& fault, const LaunchRun& run,
                      const Allocations& allocations) {

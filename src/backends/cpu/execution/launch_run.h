@@ -40,8 +40,7 @@ struct LaunchRun {
   Stall stall;                                  // for launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed assertions since the context was reset
   BlockRange range;
-  uint8_t check_tools = 0;  // of the checker, as bits of simt::check_tool
-  /// The checker's knowledge while the launch runs; null: it has no tool.
+  /// The checker's knowledge while the launch runs; null: its code has no tool.
   std::unique_ptr<LaunchChecks> checks;
   /// The counters of the launch's warps; null: they are not counted.
   std::unique_ptr<LaunchCounters> counters;

@@ -202,7 +202,6 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.grid = nullptr;
   run.relief = context->pool();
   run.assertions = &context->failed_assertions();
-  run.check_tools = config().check_tools;
   return {};
 }
 

@@ -1,26 +1,14 @@
 #include "backends/cpu/memory/allocations.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
+
+#include "base/memory/place_text.h"
 
 namespace km::cpu {
 namespace {
 
 /// Beyond this distance, the nearest allocation does not explain a wrong address.
 constexpr uint64_t kNearBytes = uint64_t{1} << 30;
-
-std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {
-  char text[160];
-  if (distance == 0 && where[0] == 'i') {
-    snprintf(text, sizeof text, "in the %" PRIu64 "-byte allocation at 0x%" PRIx64, size, start);
-  } else {
-    snprintf(text, sizeof text,
-             "%" PRIu64 " byte%s %s the %" PRIu64 "-byte allocation at 0x%" PRIx64, distance,
-             distance == 1 ? "" : "s", where, size, start);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -99,23 +87,21 @@ AddressRange Allocations::find_own(uint64_t address, uint64_t size_bytes) const 
 
 Allocations::Located Allocations::locate(uint64_t address) const {
   std::lock_guard lock(mutex_);
-  const auto located = [](uint64_t distance, const char* where, const auto& entry) -> Located {
+  const auto located = [&](const auto& entry) -> Located {
     const auto& [begin, size_bytes] = *entry;
-    return {describe(distance, where, begin, size_bytes), {begin, size_bytes}};
+    return {place_text(address, begin, size_bytes), {begin, size_bytes}};
   };
   auto above = sizes_.upper_bound(address);
   uint64_t before_distance = UINT64_MAX, after_distance = UINT64_MAX;
   auto below = above;
   if (above != sizes_.begin()) {
     --below;
-    const uint64_t offset = address - below->first;
-    if (offset < below->second) return located(offset, offset == 0 ? "in" : "into", below);
-    after_distance = offset - below->second;
+    after_distance = distance_from(address, below->first, below->second);
+    if (after_distance == 0 && address - below->first < below->second) return located(below);
   }
   if (above != sizes_.end()) before_distance = above->first - address;
   if (std::min(before_distance, after_distance) > kNearBytes) return {};
-  if (after_distance <= before_distance) return located(after_distance, "past the end of", below);
-  return located(before_distance, "before", above);
+  return located(after_distance <= before_distance ? below : above);
 }
 
 std::string text_of(const Allocations::Located& located) {

@@ -29,6 +29,8 @@ class Allocations {
 
   /// Allows kernels to access the peer's memory. The reference is weak: the peer may be destroyed.
   void add_peer(const std::shared_ptr<const Allocations>& peer);
+  /// True if kernels may access the memory of a peer.
+  bool has_peers() const { return !peers().empty(); }
   /// The number of the last add_peer(), for drop_peer().
   uint64_t last_peer() const;
   /// Forbids the access again, unless the peer was added after `last`.

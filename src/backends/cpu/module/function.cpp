@@ -50,6 +50,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   scratch_bytes = code_->info().scratch_bytes;
   has_large_stacks = variant_.thread_stack_bytes > simt::kThreadStackBytes;
   stack_bytes = code_->info().stack_bytes;
+  tools = variant_.tools;
 }
 
 std::string KernelCode::kernel_name() const { return source_name(function_->name()); }
@@ -238,14 +239,18 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
   return {};
 }
 
+uint16_t Function::tools() const {
+  const uint16_t counters = config().counters ? simt::check_tool::kCounters : 0;
+  return module_->context().checks().code_tools() | counters;
+}
+
 simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap,
                                     bool suspends) const {
   simt::Variant variant;
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = module_->context().is_checked();
-  variant.tools = config().check_tools;
-  if (config().counters) variant.tools |= simt::check_tool::kCounters;
+  variant.tools = tools();
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.machine = module_->machine();
@@ -271,9 +276,12 @@ Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record,
                                              bool suspends) const {
   suspends = suspends && config().least_mode == simt::Mode::run_to_completion;
   const KernelCode* latest = latest_.load(std::memory_order_acquire);
+  const uint16_t wanted_tools = tools();
+  const bool is_checked = module_->context().is_checked();
   auto fits = [&](const KernelCode& code) {
     const std::array<uint32_t, 3>& block = code.variant().block;
     if (code.variant().thread_stack_bytes != thread_stack_bytes()) return false;
+    if (code.variant().tools != wanted_tools || code.variant().checked != is_checked) return false;
     return code.suspends() == suspends && (block[0] == record.block[0] || block[0] == 0) &&
            (block[1] == record.block[1] || block[1] == 0) &&
            (block[2] == record.block[2] || block[2] == 0);

@@ -85,6 +85,8 @@ class Function {
   Result<const KernelCode*> code_for(const simt::LaunchRecord& record, bool suspends) const;
   /// Compiles the code for blocks of this size.
   Status prepare(const uint32_t block[3]) const;
+  /// The tools that code of the function is made for now.
+  uint16_t tools() const;
   simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap,
                             bool suspends = false) const;
 

@@ -5,11 +5,31 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/heap.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/plugin/watchdog.h"
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
+namespace {
+
+/// The tools that a context can have of those that are wanted.
+Result<uint16_t> selected_tools(km_check_flags flags) {
+  const bool follows_streams = StreamOrder::active() != nullptr;
+  if ((flags & KM_CHECK_ALL) == KM_CHECK_ALL) {
+    constexpr uint16_t kOthers = check_tool::kAll & ~check_tool::kStreams;
+    return follows_streams ? check_tool::kAll : kOthers;
+  }
+  if ((flags & KM_CHECK_STREAMS) != 0 && !follows_streams) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "streams are followed from the first one on, or not at all: set KM_CHECK to "
+                      "streams, too");
+  }
+  return static_cast<uint16_t>(flags & check_tool::kAll);
+}
+
+}  // namespace
 
 km_status context_create(kmb_device* device, kmb_context** out_context, kmb_error* error) {
   return guarded(error, [&]() -> Status {
@@ -30,6 +50,31 @@ km_status context_set_checked(kmb_context* context, uint32_t wanted, uint32_t* o
   from(context)->set_checked(is_checked);
   *out_is_checked = is_checked ? 1 : 0;
   return KM_SUCCESS;
+}
+
+km_status context_set_check(kmb_context* context, km_check_flags flags, uint64_t limit,
+                            km_finding_callback callback, void* user_data, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    ContextChecks& checks = from(context)->checks();
+    KM_ASSIGN(const uint16_t tools, selected_tools(flags));
+    checks.set({.tools = static_cast<uint16_t>(tools | (checks.tools() & check_tool::kOfProcess)),
+                .tells_same_values = (flags & KM_CHECK_SAME_VALUE) != 0,
+                .limit = limit,
+                .callback = callback,
+                .user_data = user_data});
+    return {};
+  });
+}
+
+km_check_flags context_check_flags(kmb_context* context) {
+  const ContextChecks& checks = from(context)->checks();
+  return (checks.tools() & check_tool::kAll) |
+         (checks.tells_same_values() ? KM_CHECK_SAME_VALUE : 0);
+}
+
+void context_add_finding(kmb_context* context, const km_finding* finding) {
+  const HostMemoryNeeded needed;
+  from(context)->checks().add(own_finding(*finding));
 }
 
 void context_destroy(kmb_context* handle) {

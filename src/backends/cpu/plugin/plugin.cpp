@@ -102,6 +102,9 @@ constexpr kmb_backend kTable = {
     .context_set_checked = context_set_checked,
     .function_deferred_name = function_deferred_name,
     .memory_reused = memory_reused,
+    .context_set_check = context_set_check,
+    .context_check_flags = context_check_flags,
+    .context_add_finding = context_add_finding,
 };
 
 }  // namespace
@@ -116,6 +119,8 @@ void finish_checks() {
   constexpr uint64_t kMostNs = 10'000'000'000;
   const HostMemoryNeeded needed;
   for (Context* const context : Context::retain_all()) {
+    // A callback's data may be gone at exit.
+    if (!context->checks().is_used() || context->checks().has_callback()) continue;
     for (Stream* const stream : context->streams()) stream->wait(stream->submitted(), kMostNs);
   }
   Findings::instance().finish();
@@ -123,7 +128,7 @@ void finish_checks() {
 
 /// Called when the process ends.
 void end_work(int) {
-  if (config().check_tools != 0) finish_checks();
+  if (ContextChecks::is_any_used()) finish_checks();
   Context::stop_all();
 }
 

@@ -88,13 +88,13 @@ void Stream::end_checks(Command& front) {
   if (front.operation != nullptr && !context_->failed()) {
     const Author author{front.operation, node};
     if (command->kind == CommandKind::memory) {
-      report_values(command->memory_ops->ops(), author, context_->allocations());
+      report_values(command->memory_ops->ops(), author, *context_);
     } else {
-      report_accesses(*command, author, context_->allocations());
+      report_accesses(*command, author, *context_);
     }
   }
   if (command->kind != CommandKind::kernel || command->run.checks == nullptr) return;
-  report_checks(command->run, context_->allocations());
+  report_checks(command->run, context_->allocations(), context_->checks());
   command->run.checks.reset();
 }
 

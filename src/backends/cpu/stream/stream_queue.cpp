@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
@@ -319,14 +320,12 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
-  if (command.run.check_tools != 0 && command.kind == CommandKind::kernel) [[unlikely]] {
-    const HostMemoryNeeded needed;
-    command.run.checks = std::make_unique<LaunchChecks>(command.run.check_tools);
-  }
   if (config().counters && command.kind == CommandKind::kernel) [[unlikely]] {
     const HostMemoryNeeded needed;
     command.run.counters = context_->is_profiling() ? std::make_unique<LaunchCounters>() : nullptr;
   }
+  if (ContextChecks::is_any_used() && command.kind == CommandKind::kernel) [[unlikely]]
+    begin_checks(command.run, *context_);
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
   // A kernel that was short the last time may be long now, so its first blocks run alone to test
@@ -489,7 +488,7 @@ bool Stream::finish(uint64_t until) {
     record_end(*context_, this, launched_ != nullptr ? *launched_ : *command);
   if (context_->has_assertion()) [[unlikely]]
     context_->settle_assertion();
-  if (config().check_tools != 0) [[unlikely]]
+  if (ContextChecks::is_any_used()) [[unlikely]]
     end_checks(*command);
   if (FollowUps* launches = launches_of(*command)) [[unlikely]] {
     bool is_owned = false;

@@ -98,6 +98,9 @@ const kmb_backend& cuda_backend() {
       .context_set_checked = nullptr,  // compute-sanitizer does this, outside the library
       .function_deferred_name = nullptr,
       .memory_reused = nullptr,
+      .context_set_check = nullptr,
+      .context_check_flags = nullptr,
+      .context_add_finding = nullptr,
   };
   return kTable;
 }

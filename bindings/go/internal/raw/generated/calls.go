@@ -108,6 +108,7 @@ var Calls = []struct {
 	{"km_context_stop_memory_profile", Km_context_stop_memory_profile, []int{0}},
 	{"km_context_memory_profile", Km_context_memory_profile, []int{0}},
 	{"km_context_memory_samples", Km_context_memory_samples, []int{0}},
+	{"km_context_set_check", Km_context_set_check, []int{0}},
 	{"km_pool_create", Km_pool_create, []int{0}},
 	{"km_pool_destroy", Km_pool_destroy, []int{0}},
 	{"km_pool_allocate", Km_pool_allocate, []int{0}},

@@ -137,6 +137,7 @@ static const char *const names[] = {
     "km_context_stop_memory_profile",
     "km_context_memory_profile",
     "km_context_memory_samples",
+    "km_context_set_check",
     "km_pool_create",
     "km_pool_destroy",
     "km_pool_allocate",
@@ -549,6 +550,10 @@ void *kmgo_call_qu(uint32_t place, uint64_t a0, uint32_t a1) {
 
 void *kmgo_call_qqpqp(uint32_t place, uint64_t a0, uint64_t a1, void *a2, uint64_t a3, void *a4) {
   return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, uint64_t, void *)), a0, a1, a2, a3, a4);
+}
+
+void *kmgo_call_quqpp(uint32_t place, uint64_t a0, uint32_t a1, uint64_t a2, void *a3, void *a4) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint32_t, uint64_t, void *, void *)), a0, a1, a2, a3, a4);
 }
 
 void *kmgo_call_pqpp(uint32_t place, void *a0, uint64_t a1, void *a2, void *a3) {

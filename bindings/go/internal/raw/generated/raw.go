@@ -926,1185 +926,1192 @@ func Km_context_memory_samples(context uint64, capacity uint64, outSamples unsaf
 	return takeFailure(C.kmgo_call_qqpp(118, C.uint64_t(context), C.uint64_t(capacity), outSamples, outCount))
 }
 
+func Km_context_set_check(context uint64, flags uint32, limit uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_quqpp(119, C.uint64_t(context), C.uint32_t(flags), C.uint64_t(limit), callback, userData))
+}
+
 func Km_pool_create(context uint64, limitBytes uint64, outPool unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(119, C.uint64_t(context), C.uint64_t(limitBytes), outPool))
+	return takeFailure(C.kmgo_call_qqp(120, C.uint64_t(context), C.uint64_t(limitBytes), outPool))
 }
 
 func Km_pool_destroy(pool uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(120, C.uint64_t(pool)))
+	return takeFailure(C.kmgo_call_q(121, C.uint64_t(pool)))
 }
 
 func Km_pool_allocate(pool uint64, elementCount uint64, elementSizeBytes uint64, flags uint32, outSlice unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqup(121, C.uint64_t(pool), C.uint64_t(elementCount), C.uint64_t(elementSizeBytes), C.uint32_t(flags), outSlice))
+	return takeFailure(C.kmgo_call_qqqup(122, C.uint64_t(pool), C.uint64_t(elementCount), C.uint64_t(elementSizeBytes), C.uint32_t(flags), outSlice))
 }
 
 func Km_pool_allocate_on_stream(pool uint64, stream uint64, elementCount uint64, elementSizeBytes uint64, flags uint32, outSlice unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqup(122, C.uint64_t(pool), C.uint64_t(stream), C.uint64_t(elementCount), C.uint64_t(elementSizeBytes), C.uint32_t(flags), outSlice))
+	return takeFailure(C.kmgo_call_qqqqup(123, C.uint64_t(pool), C.uint64_t(stream), C.uint64_t(elementCount), C.uint64_t(elementSizeBytes), C.uint32_t(flags), outSlice))
 }
 
 func Km_pool_set_release_threshold(pool uint64, thresholdBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(123, C.uint64_t(pool), C.uint64_t(thresholdBytes)))
+	return takeFailure(C.kmgo_call_qq(124, C.uint64_t(pool), C.uint64_t(thresholdBytes)))
 }
 
 func Km_pool_trim(pool uint64, keepBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(124, C.uint64_t(pool), C.uint64_t(keepBytes)))
+	return takeFailure(C.kmgo_call_qq(125, C.uint64_t(pool), C.uint64_t(keepBytes)))
 }
 
 func Km_pool_info_get(pool uint64, outInfo unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(125, C.uint64_t(pool), outInfo))
+	return takeFailure(C.kmgo_call_qp(126, C.uint64_t(pool), outInfo))
 }
 
 func Km_pool_reset_high_water(pool uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(126, C.uint64_t(pool)))
+	return takeFailure(C.kmgo_call_q(127, C.uint64_t(pool)))
 }
 
 func Km_program_create(source unsafe.Pointer, sourceSizeBytes uint64, name unsafe.Pointer, outProgram unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_pqpp(127, source, C.uint64_t(sourceSizeBytes), name, outProgram))
+	return takeFailure(C.kmgo_call_pqpp(128, source, C.uint64_t(sourceSizeBytes), name, outProgram))
 }
 
 func Km_program_destroy(program uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(128, C.uint64_t(program)))
+	return takeFailure(C.kmgo_call_q(129, C.uint64_t(program)))
 }
 
 func Km_program_add_option(program uint64, option unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(129, C.uint64_t(program), option))
+	return takeFailure(C.kmgo_call_qp(130, C.uint64_t(program), option))
 }
 
 func Km_program_add_header(program uint64, name unsafe.Pointer, source unsafe.Pointer, sourceSizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppq(130, C.uint64_t(program), name, source, C.uint64_t(sourceSizeBytes)))
+	return takeFailure(C.kmgo_call_qppq(131, C.uint64_t(program), name, source, C.uint64_t(sourceSizeBytes)))
 }
 
 func Km_program_add_name_expression(program uint64, expression unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(131, C.uint64_t(program), expression))
+	return takeFailure(C.kmgo_call_qp(132, C.uint64_t(program), expression))
 }
 
 func Km_program_compile(program uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(132, C.uint64_t(program)))
+	return takeFailure(C.kmgo_call_q(133, C.uint64_t(program)))
 }
 
 func Km_program_log(program uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(133, C.uint64_t(program), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(134, C.uint64_t(program), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_program_ptx(program uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(134, C.uint64_t(program), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(135, C.uint64_t(program), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_program_lowered_name(program uint64, expression unsafe.Pointer, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppqp(135, C.uint64_t(program), expression, buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qppqp(136, C.uint64_t(program), expression, buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_module_load_ptx(context uint64, ptx unsafe.Pointer, ptxSizeBytes uint64, name unsafe.Pointer, outModule unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(136, C.uint64_t(context), ptx, C.uint64_t(ptxSizeBytes), name, outModule))
+	return takeFailure(C.kmgo_call_qpqpp(137, C.uint64_t(context), ptx, C.uint64_t(ptxSizeBytes), name, outModule))
 }
 
 func Km_module_load_file(context uint64, path unsafe.Pointer, outModule unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(137, C.uint64_t(context), path, outModule))
+	return takeFailure(C.kmgo_call_qpp(138, C.uint64_t(context), path, outModule))
 }
 
 func Km_module_from_object(context uint64, data unsafe.Pointer, sizeBytes uint64, name unsafe.Pointer, outModule unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(138, C.uint64_t(context), data, C.uint64_t(sizeBytes), name, outModule))
+	return takeFailure(C.kmgo_call_qpqpp(139, C.uint64_t(context), data, C.uint64_t(sizeBytes), name, outModule))
 }
 
 func Km_module_save_object(module uint64, path unsafe.Pointer, blocks unsafe.Pointer, blockCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppq(139, C.uint64_t(module), path, blocks, C.uint64_t(blockCount)))
+	return takeFailure(C.kmgo_call_qppq(140, C.uint64_t(module), path, blocks, C.uint64_t(blockCount)))
 }
 
 func Km_module_load_source(context uint64, source unsafe.Pointer, sourceSizeBytes uint64, name unsafe.Pointer, outModule unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(140, C.uint64_t(context), source, C.uint64_t(sourceSizeBytes), name, outModule))
+	return takeFailure(C.kmgo_call_qpqpp(141, C.uint64_t(context), source, C.uint64_t(sourceSizeBytes), name, outModule))
 }
 
 func Km_module_load_program(context uint64, program uint64, outModule unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(141, C.uint64_t(context), C.uint64_t(program), outModule))
+	return takeFailure(C.kmgo_call_qqp(142, C.uint64_t(context), C.uint64_t(program), outModule))
 }
 
 func Km_module_destroy(module uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(142, C.uint64_t(module)))
+	return takeFailure(C.kmgo_call_q(143, C.uint64_t(module)))
 }
 
 func Km_module_function_count(module uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(143, C.uint64_t(module), outCount))
+	return takeFailure(C.kmgo_call_qp(144, C.uint64_t(module), outCount))
 }
 
 func Km_module_function_name(module uint64, index uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(144, C.uint64_t(module), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(145, C.uint64_t(module), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_module_function(module uint64, name unsafe.Pointer, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(145, C.uint64_t(module), name, outFunction))
+	return takeFailure(C.kmgo_call_qpp(146, C.uint64_t(module), name, outFunction))
 }
 
 func Km_module_global(module uint64, name unsafe.Pointer, outSlice unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(146, C.uint64_t(module), name, outSlice))
+	return takeFailure(C.kmgo_call_qpp(147, C.uint64_t(module), name, outSlice))
 }
 
 func Km_function_destroy(function uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(147, C.uint64_t(function)))
+	return takeFailure(C.kmgo_call_q(148, C.uint64_t(function)))
 }
 
 func Km_function_name(function uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(148, C.uint64_t(function), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(149, C.uint64_t(function), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_function_attribute_get(function uint64, attribute int32, outValue unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qip(149, C.uint64_t(function), C.int32_t(attribute), outValue))
+	return takeFailure(C.kmgo_call_qip(150, C.uint64_t(function), C.int32_t(attribute), outValue))
 }
 
 func Km_function_attribute_set(function uint64, attribute int32, value int64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qil(150, C.uint64_t(function), C.int32_t(attribute), C.int64_t(value)))
+	return takeFailure(C.kmgo_call_qil(151, C.uint64_t(function), C.int32_t(attribute), C.int64_t(value)))
 }
 
 func Km_function_prepare(function uint64, blockX uint32, blockY uint32, blockZ uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(151, C.uint64_t(function), C.uint32_t(blockX), C.uint32_t(blockY), C.uint32_t(blockZ)))
+	return takeFailure(C.kmgo_call_quuu(152, C.uint64_t(function), C.uint32_t(blockX), C.uint32_t(blockY), C.uint32_t(blockZ)))
 }
 
 func Km_function_occupancy(function uint64, blockThreads uint32, sharedBytes uint64, outOccupancy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(152, C.uint64_t(function), C.uint32_t(blockThreads), C.uint64_t(sharedBytes), outOccupancy))
+	return takeFailure(C.kmgo_call_quqp(153, C.uint64_t(function), C.uint32_t(blockThreads), C.uint64_t(sharedBytes), outOccupancy))
 }
 
 func Km_function_best_block(function uint64, sharedBytes uint64, sharedOf unsafe.Pointer, userData unsafe.Pointer, maxBlockThreads uint32, outBlockThreads unsafe.Pointer, outGridBlocks unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppupp(153, C.uint64_t(function), C.uint64_t(sharedBytes), sharedOf, userData, C.uint32_t(maxBlockThreads), outBlockThreads, outGridBlocks))
+	return takeFailure(C.kmgo_call_qqppupp(154, C.uint64_t(function), C.uint64_t(sharedBytes), sharedOf, userData, C.uint32_t(maxBlockThreads), outBlockThreads, outGridBlocks))
 }
 
 func Km_function_available_shared_bytes(function uint64, blockCount uint32, blockThreads uint32, outSharedBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quup(154, C.uint64_t(function), C.uint32_t(blockCount), C.uint32_t(blockThreads), outSharedBytes))
+	return takeFailure(C.kmgo_call_quup(155, C.uint64_t(function), C.uint32_t(blockCount), C.uint32_t(blockThreads), outSharedBytes))
 }
 
 func Km_function_max_active_clusters(function uint64, blockThreads uint32, sharedBytes uint64, clusterBlocks uint32, outClusters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ququp(155, C.uint64_t(function), C.uint32_t(blockThreads), C.uint64_t(sharedBytes), C.uint32_t(clusterBlocks), outClusters))
+	return takeFailure(C.kmgo_call_ququp(156, C.uint64_t(function), C.uint32_t(blockThreads), C.uint64_t(sharedBytes), C.uint32_t(clusterBlocks), outClusters))
 }
 
 func Km_function_param_count(function uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(156, C.uint64_t(function), outCount))
+	return takeFailure(C.kmgo_call_qp(157, C.uint64_t(function), outCount))
 }
 
 func Km_function_param(function uint64, index uint32, outInfo unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(157, C.uint64_t(function), C.uint32_t(index), outInfo))
+	return takeFailure(C.kmgo_call_qup(158, C.uint64_t(function), C.uint32_t(index), outInfo))
 }
 
 func Km_function_param_signature(function uint64, index uint32, outSignature unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(158, C.uint64_t(function), C.uint32_t(index), outSignature))
+	return takeFailure(C.kmgo_call_qup(159, C.uint64_t(function), C.uint32_t(index), outSignature))
 }
 
 func Km_function_check_argument(function uint64, index uint32, type_ int32, lanes uint32, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quiuq(159, C.uint64_t(function), C.uint32_t(index), C.int32_t(type_), C.uint32_t(lanes), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_quiuq(160, C.uint64_t(function), C.uint32_t(index), C.int32_t(type_), C.uint32_t(lanes), C.uint64_t(sizeBytes)))
 }
 
 func Km_function_param_type_name(function uint64, index uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(160, C.uint64_t(function), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(161, C.uint64_t(function), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_launch_create(stream uint64, function uint64, outLaunch unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(161, C.uint64_t(stream), C.uint64_t(function), outLaunch))
+	return takeFailure(C.kmgo_call_qqp(162, C.uint64_t(stream), C.uint64_t(function), outLaunch))
 }
 
 func Km_launch_destroy(launch uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(162, C.uint64_t(launch)))
+	return takeFailure(C.kmgo_call_q(163, C.uint64_t(launch)))
 }
 
 func Km_launch_set_grid(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(163, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(164, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_block(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(164, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(165, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_shared_bytes(launch uint64, sharedBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(165, C.uint64_t(launch), C.uint64_t(sharedBytes)))
+	return takeFailure(C.kmgo_call_qq(166, C.uint64_t(launch), C.uint64_t(sharedBytes)))
 }
 
 func Km_launch_set_cluster(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(166, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(167, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_cooperative(launch uint64, cooperative uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qu(167, C.uint64_t(launch), C.uint32_t(cooperative)))
+	return takeFailure(C.kmgo_call_qu(168, C.uint64_t(launch), C.uint32_t(cooperative)))
 }
 
 func Km_launch_arg_slice(launch uint64, slice uint64, offsetBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(168, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes)))
+	return takeFailure(C.kmgo_call_qqq(169, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes)))
 }
 
 func Km_launch_arg_slice_access(launch uint64, slice uint64, offsetBytes uint64, sizeBytes uint64, access int32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqi(169, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(sizeBytes), C.int32_t(access)))
+	return takeFailure(C.kmgo_call_qqqqi(170, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(sizeBytes), C.int32_t(access)))
 }
 
 func Km_launch_arg_address(launch uint64, address uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(170, C.uint64_t(launch), C.uint64_t(address)))
+	return takeFailure(C.kmgo_call_qq(171, C.uint64_t(launch), C.uint64_t(address)))
 }
 
 func Km_launch_arg_scalar(launch uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(171, C.uint64_t(launch), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(172, C.uint64_t(launch), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_launch_arg_value(launch uint64, value unsafe.Pointer, type_ int32, lanes uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpiu(172, C.uint64_t(launch), value, C.int32_t(type_), C.uint32_t(lanes)))
+	return takeFailure(C.kmgo_call_qpiu(173, C.uint64_t(launch), value, C.int32_t(type_), C.uint32_t(lanes)))
 }
 
 func Km_launch_submit(launch uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(173, C.uint64_t(launch)))
+	return takeFailure(C.kmgo_call_q(174, C.uint64_t(launch)))
 }
 
 func Km_launch_kernel(stream uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqpq(174, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
+	return takeFailure(C.kmgo_call_qqppqpq(175, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
 }
 
 func Km_launch_kernel_operands(stream uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, operands unsafe.Pointer, operandCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqpq(175, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), operands, C.uint64_t(operandCount)))
+	return takeFailure(C.kmgo_call_qqppqpq(176, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), operands, C.uint64_t(operandCount)))
 }
 
 func Km_graph_create(context uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(176, C.uint64_t(context), outGraph))
+	return takeFailure(C.kmgo_call_qp(177, C.uint64_t(context), outGraph))
 }
 
 func Km_graph_destroy(graph uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(177, C.uint64_t(graph)))
+	return takeFailure(C.kmgo_call_q(178, C.uint64_t(graph)))
 }
 
 func Km_graph_clone(graph uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(178, C.uint64_t(graph), outGraph))
+	return takeFailure(C.kmgo_call_qp(179, C.uint64_t(graph), outGraph))
 }
 
 func Km_graph_remove_node(graph uint64, node uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(179, C.uint64_t(graph), C.uint64_t(node)))
+	return takeFailure(C.kmgo_call_qq(180, C.uint64_t(graph), C.uint64_t(node)))
 }
 
 func Km_graph_add_dependency(graph uint64, from uint64, to uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(180, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
+	return takeFailure(C.kmgo_call_qqq(181, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
 }
 
 func Km_graph_remove_dependency(graph uint64, from uint64, to uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(181, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
+	return takeFailure(C.kmgo_call_qqq(182, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
 }
 
 func Km_graph_nodes(graph uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(182, C.uint64_t(graph), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qpqp(183, C.uint64_t(graph), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_dependencies(graph uint64, node uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(183, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qqpqp(184, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_dependents(graph uint64, node uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(184, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qqpqp(185, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_info_get(graph uint64, node uint64, outInfo unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(185, C.uint64_t(graph), C.uint64_t(node), outInfo))
+	return takeFailure(C.kmgo_call_qqp(186, C.uint64_t(graph), C.uint64_t(node), outInfo))
 }
 
 func Km_graph_node_arguments(graph uint64, node uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(186, C.uint64_t(graph), C.uint64_t(node), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qqpqp(187, C.uint64_t(graph), C.uint64_t(node), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_graph_node_function(graph uint64, node uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(187, C.uint64_t(graph), C.uint64_t(node), outFunction))
+	return takeFailure(C.kmgo_call_qqp(188, C.uint64_t(graph), C.uint64_t(node), outFunction))
 }
 
 func Km_graph_node_child(graph uint64, node uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(188, C.uint64_t(graph), C.uint64_t(node), outGraph))
+	return takeFailure(C.kmgo_call_qqp(189, C.uint64_t(graph), C.uint64_t(node), outGraph))
 }
 
 func Km_graph_node_rows(graph uint64, node uint64, outCopy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(189, C.uint64_t(graph), C.uint64_t(node), outCopy))
+	return takeFailure(C.kmgo_call_qqp(190, C.uint64_t(graph), C.uint64_t(node), outCopy))
 }
 
 func Km_graph_dot(graph uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(190, C.uint64_t(graph), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(191, C.uint64_t(graph), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_graph_exec_create(graph uint64, outExec unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(191, C.uint64_t(graph), outExec))
+	return takeFailure(C.kmgo_call_qp(192, C.uint64_t(graph), outExec))
 }
 
 func Km_graph_exec_destroy(exec uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(192, C.uint64_t(exec)))
+	return takeFailure(C.kmgo_call_q(193, C.uint64_t(exec)))
 }
 
 func Km_graph_exec_launch(exec uint64, stream uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(193, C.uint64_t(exec), C.uint64_t(stream)))
+	return takeFailure(C.kmgo_call_qq(194, C.uint64_t(exec), C.uint64_t(stream)))
 }
 
 func Km_graph_exec_update_node(exec uint64, graph uint64, node uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(194, C.uint64_t(exec), C.uint64_t(graph), C.uint64_t(node)))
+	return takeFailure(C.kmgo_call_qqq(195, C.uint64_t(exec), C.uint64_t(graph), C.uint64_t(node)))
 }
 
 func Km_graph_exec_update(exec uint64, graph uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(195, C.uint64_t(exec), C.uint64_t(graph)))
+	return takeFailure(C.kmgo_call_qq(196, C.uint64_t(exec), C.uint64_t(graph)))
 }
 
 func Km_graph_exec_compare(exec uint64, graph uint64, outDifference unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpp(196, C.uint64_t(exec), C.uint64_t(graph), outDifference, outNode))
+	return takeFailure(C.kmgo_call_qqpp(197, C.uint64_t(exec), C.uint64_t(graph), outDifference, outNode))
 }
 
 func Km_graph_add_kernel(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppqpqp(197, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount), outNode))
+	return takeFailure(C.kmgo_call_qpqqppqpqp(198, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount), outNode))
 }
 
 func Km_graph_add_copy(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqqqqp(198, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqqqqp(199, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_upload(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, offsetBytes uint64, source unsafe.Pointer, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpqp(199, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqpqp(200, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_download(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, source uint64, offsetBytes uint64, destination unsafe.Pointer, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpqp(200, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqpqp(201, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_fill(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, slice uint64, offsetBytes uint64, value uint32, valueSizeBytes uint32, count uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqquuqp(201, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count), outNode))
+	return takeFailure(C.kmgo_call_qpqqquuqp(202, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count), outNode))
 }
 
 func Km_graph_add_host(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, callback unsafe.Pointer, userData unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqppp(202, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), callback, userData, outNode))
+	return takeFailure(C.kmgo_call_qpqppp(203, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), callback, userData, outNode))
 }
 
 func Km_graph_add_empty(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(203, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), outNode))
+	return takeFailure(C.kmgo_call_qpqp(204, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), outNode))
 }
 
 func Km_graph_add_child(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, child uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqp(204, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(child), outNode))
+	return takeFailure(C.kmgo_call_qpqqp(205, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(child), outNode))
 }
 
 func Km_graph_set_kernel(graph uint64, node uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqppqpq(205, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
+	return takeFailure(C.kmgo_call_qqqppqpq(206, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
 }
 
 func Km_graph_set_copy(graph uint64, node uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqqqq(206, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqqqq(207, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_upload(graph uint64, node uint64, destination uint64, offsetBytes uint64, source unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqpq(207, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqpq(208, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_download(graph uint64, node uint64, source uint64, offsetBytes uint64, destination unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqpq(208, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqpq(209, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_fill(graph uint64, node uint64, slice uint64, offsetBytes uint64, value uint32, valueSizeBytes uint32, count uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqquuq(209, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count)))
+	return takeFailure(C.kmgo_call_qqqquuq(210, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count)))
 }
 
 func Km_graph_set_host(graph uint64, node uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpp(210, C.uint64_t(graph), C.uint64_t(node), callback, userData))
+	return takeFailure(C.kmgo_call_qqpp(211, C.uint64_t(graph), C.uint64_t(node), callback, userData))
 }
 
 func Km_graph_set_child(graph uint64, node uint64, child uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(211, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(child)))
+	return takeFailure(C.kmgo_call_qqq(212, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(child)))
 }
 
 func Km_graph_add_copy_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, source uint64, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpp(212, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(source), copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqqpp(213, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(source), copy, outNode))
 }
 
 func Km_graph_set_copy_3d(graph uint64, node uint64, destination uint64, source uint64, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqp(213, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(source), copy))
+	return takeFailure(C.kmgo_call_qqqqp(214, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(source), copy))
 }
 
 func Km_graph_add_upload_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, source unsafe.Pointer, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppp(214, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), source, copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqppp(215, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), source, copy, outNode))
 }
 
 func Km_graph_set_upload_3d(graph uint64, node uint64, destination uint64, source unsafe.Pointer, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqpp(215, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), source, copy))
+	return takeFailure(C.kmgo_call_qqqpp(216, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), source, copy))
 }
 
 func Km_graph_add_download_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, source uint64, destination unsafe.Pointer, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppp(216, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), destination, copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqppp(217, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), destination, copy, outNode))
 }
 
 func Km_graph_set_download_3d(graph uint64, node uint64, source uint64, destination unsafe.Pointer, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqpp(217, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), destination, copy))
+	return takeFailure(C.kmgo_call_qqqpp(218, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), destination, copy))
 }
 
 func Km_graph_add_fill_2d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, slice uint64, offsetBytes uint64, pitchBytes uint64, value uint32, valueSizeBytes uint32, widthCount uint64, height uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqquuqqp(218, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height), outNode))
+	return takeFailure(C.kmgo_call_qpqqqquuqqp(219, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height), outNode))
 }
 
 func Km_graph_set_fill_2d(graph uint64, node uint64, slice uint64, offsetBytes uint64, pitchBytes uint64, value uint32, valueSizeBytes uint32, widthCount uint64, height uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqquuqq(219, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height)))
+	return takeFailure(C.kmgo_call_qqqqquuqq(220, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height)))
 }
 
 func Km_graph_add_copy_peer(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqqqqp(220, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqqqqp(221, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_set_copy_peer(graph uint64, node uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqqqq(221, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqqqq(222, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
 }
 
 func Km_profiler_start(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(222, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(223, C.uint64_t(context)))
 }
 
 func Km_profiler_stop(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(223, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(224, C.uint64_t(context)))
 }
 
 func Km_profiler_clear(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(224, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(225, C.uint64_t(context)))
 }
 
 func Km_profiler_range_push(context uint64, name unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(225, C.uint64_t(context), name))
+	return takeFailure(C.kmgo_call_qp(226, C.uint64_t(context), name))
 }
 
 func Km_profiler_range_pop(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(226, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(227, C.uint64_t(context)))
 }
 
 func Km_profiler_range_start(context uint64, name unsafe.Pointer, outRange unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(227, C.uint64_t(context), name, outRange))
+	return takeFailure(C.kmgo_call_qpp(228, C.uint64_t(context), name, outRange))
 }
 
 func Km_profiler_range_end(context uint64, range_ uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(228, C.uint64_t(context), C.uint64_t(range_)))
+	return takeFailure(C.kmgo_call_qq(229, C.uint64_t(context), C.uint64_t(range_)))
 }
 
 func Km_profiler_set_work(function uint64, operations uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(229, C.uint64_t(function), C.uint64_t(operations), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqq(230, C.uint64_t(function), C.uint64_t(operations), C.uint64_t(sizeBytes)))
 }
 
 func Km_profiler_row_count(context uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(230, C.uint64_t(context), outCount))
+	return takeFailure(C.kmgo_call_qp(231, C.uint64_t(context), outCount))
 }
 
 func Km_profiler_row_get(context uint64, index uint32, outRow unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(231, C.uint64_t(context), C.uint32_t(index), outRow))
+	return takeFailure(C.kmgo_call_qup(232, C.uint64_t(context), C.uint32_t(index), outRow))
 }
 
 func Km_profiler_summary(context uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(232, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(233, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_profiler_write(context uint64, path unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(233, C.uint64_t(context), path))
+	return takeFailure(C.kmgo_call_qp(234, C.uint64_t(context), path))
 }
 
 func Km_blas_create(stream uint64, layout int32, outBlas unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qip(234, C.uint64_t(stream), C.int32_t(layout), outBlas))
+	return takeFailure(C.kmgo_call_qip(235, C.uint64_t(stream), C.int32_t(layout), outBlas))
 }
 
 func Km_blas_destroy(blas uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(235, C.uint64_t(blas)))
+	return takeFailure(C.kmgo_call_q(236, C.uint64_t(blas)))
 }
 
 func Km_blas_axpy(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(236, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
+	return takeFailure(C.kmgo_call_qiqppp(237, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
 }
 
 func Km_blas_scal(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(237, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
+	return takeFailure(C.kmgo_call_qiqpp(238, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
 }
 
 func Km_blas_copy(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(238, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(239, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_swap(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(239, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_dot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_dotc(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_nrm2(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_asum(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_iamax(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(245, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_rot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpppp(245, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
+	return takeFailure(C.kmgo_call_qiqpppp(246, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
 }
 
 func Km_blas_rotm(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(246, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
+	return takeFailure(C.kmgo_call_qiqppp(247, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
 }
 
 func Km_blas_rotg(type_ int32, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ipppp(247, C.int32_t(type_), a, b, c, s))
+	return takeFailure(C.kmgo_call_ipppp(248, C.int32_t(type_), a, b, c, s))
 }
 
 func Km_blas_rotmg(type_ int32, d1 unsafe.Pointer, d2 unsafe.Pointer, x1 unsafe.Pointer, y1 unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ippppp(248, C.int32_t(type_), d1, d2, x1, y1, parameters))
+	return takeFailure(C.kmgo_call_ippppp(249, C.int32_t(type_), d1, d2, x1, y1, parameters))
 }
 
 func Km_blas_gemv(blas uint64, type_ int32, operation int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(249, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(250, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_gbmv(blas uint64, type_ int32, operation int32, m uint64, n uint64, lower uint64, upper uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqqppppp(250, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqqqppppp(251, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
 }
 
 func Km_blas_symv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(251, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(252, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_sbmv(blas uint64, type_ int32, triangle int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(252, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
 }
 
 func Km_blas_spmv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_trmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_trsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(258, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(258, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(259, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(259, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(260, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_ger(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(260, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(261, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gerc(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(261, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(262, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_syr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(262, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(263, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_syr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(263, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(264, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_spr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(264, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(265, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_spr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(265, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gemm(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqppppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqqppppp(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_gemm_strided_batched(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer, batchCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqpppppq(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
+	return takeFailure(C.kmgo_call_qiiiqqqpppppq(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
 }
 
 func Km_blas_symm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_hemm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_syrk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_herk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_syr2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_her2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(274, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_trmm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(274, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(275, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_blas_trsm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(275, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(276, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_tune_create(device uint64, source unsafe.Pointer, sourceSizeBytes uint64, kernel unsafe.Pointer, outTune unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(276, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
+	return takeFailure(C.kmgo_call_qpqpp(277, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
 }
 
 func Km_tune_destroy(tune uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(277, C.uint64_t(tune)))
+	return takeFailure(C.kmgo_call_q(278, C.uint64_t(tune)))
 }
 
 func Km_tune_add_candidate(tune uint64, config unsafe.Pointer, options unsafe.Pointer, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppp(278, C.uint64_t(tune), config, options, outCandidate))
+	return takeFailure(C.kmgo_call_qppp(279, C.uint64_t(tune), config, options, outCandidate))
 }
 
 func Km_tune_add_buffer(tune uint64, data unsafe.Pointer, sizeBytes uint64, flags uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqu(279, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
+	return takeFailure(C.kmgo_call_qpqu(280, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
 }
 
 func Km_tune_add_scalar(tune uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(280, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(281, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_tune_set_check(tune uint64, check int32, tolerance float64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qid(281, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
+	return takeFailure(C.kmgo_call_qid(282, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
 }
 
 func Km_tune_set_budget(tune uint64, budgetNs uint64, warmupCount uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqu(282, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
+	return takeFailure(C.kmgo_call_qqu(283, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
 }
 
 func Km_tune_set_progress(tune uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(283, C.uint64_t(tune), callback, userData))
+	return takeFailure(C.kmgo_call_qpp(284, C.uint64_t(tune), callback, userData))
 }
 
 func Km_tune_run(tune uint64, problem unsafe.Pointer, flags uint32, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpup(284, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
+	return takeFailure(C.kmgo_call_qpup(285, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
 }
 
 func Km_tune_result_get(tune uint64, candidate uint32, outResult unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(285, C.uint64_t(tune), C.uint32_t(candidate), outResult))
+	return takeFailure(C.kmgo_call_qup(286, C.uint64_t(tune), C.uint32_t(candidate), outResult))
 }
 
 func Km_tune_result_message(tune uint64, candidate uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(286, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(287, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_tune_function(tune uint64, candidate uint32, context uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(287, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
+	return takeFailure(C.kmgo_call_quqp(288, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
 }

@@ -66,6 +66,7 @@ void *kmgo_call_qqqquuqq(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2, 
 void *kmgo_call_qqquuqq(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2, uint32_t a3, uint32_t a4, uint64_t a5, uint64_t a6);
 void *kmgo_call_qu(uint32_t place, uint64_t a0, uint32_t a1);
 void *kmgo_call_qqpqp(uint32_t place, uint64_t a0, uint64_t a1, void *a2, uint64_t a3, void *a4);
+void *kmgo_call_quqpp(uint32_t place, uint64_t a0, uint32_t a1, uint64_t a2, void *a3, void *a4);
 void *kmgo_call_pqpp(uint32_t place, void *a0, uint64_t a1, void *a2, void *a3);
 void *kmgo_call_qppq(uint32_t place, uint64_t a0, void *a1, void *a2, uint64_t a3);
 void *kmgo_call_qppqp(uint32_t place, uint64_t a0, void *a1, void *a2, uint64_t a3, void *a4);

@@ -149,6 +149,18 @@ const (
 	TRACKING_STACKS                                 = 2
 	ALLOCATION_FRAMES                               = 16
 	ALLOCATION_TAG_BYTES                            = 64
+	CHECK_OFF                                       = 0
+	CHECK_MEMORY                                    = 1
+	CHECK_INIT                                      = 2
+	CHECK_RACE                                      = 4
+	CHECK_SYNC                                      = 8
+	CHECK_STREAMS                                   = 16
+	CHECK_LEAK                                      = 32
+	CHECK_ALL                                       = 255
+	CHECK_SAME_VALUE                                = 256
+	FINDING_KIND_BYTES                              = 32
+	FINDING_TEXT_BYTES                              = 512
+	FINDING_ACCESS_BYTES                            = 64
 	OCCUPANCY_LIMIT_INVALID                         = 0
 	OCCUPANCY_LIMIT_WARPS                           = 1
 	OCCUPANCY_LIMIT_REGISTERS                       = 2
@@ -410,6 +422,33 @@ type MemorySample struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(MemorySample{}) - 16: 0}
+
+type FindingPlace struct {
+	Access [64]byte
+	Source [512]byte
+	Line   uint64
+	Block  [3]uint32
+	Thread [3]uint32
+}
+
+var _ = [1]byte{unsafe.Sizeof(FindingPlace{}) - 608: 0}
+
+type Finding struct {
+	StructSize uint32
+	Tool       uint32
+	Count      uint64
+	Address    uint64
+	SizeBytes  uint64
+	Place      FindingPlace
+	Other      FindingPlace
+	Kind       [32]byte
+	Kernel     [512]byte
+	Message    [512]byte
+	Allocation [512]byte
+	Advice     [512]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(Finding{}) - 3328: 0}
 
 type PoolInfo struct {
 	StructSize            uint32

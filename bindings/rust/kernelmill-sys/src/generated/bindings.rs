@@ -1273,6 +1273,187 @@ const _: () = {
         "Offset of field: km_memory_sample::used_bytes",
     ][::core::mem::offset_of!(km_memory_sample, used_bytes) - 8usize];
 };
+impl km_check_flags {
+    pub const OFF: km_check_flags = km_check_flags(0);
+    /// accesses outside of allocations, misaligned ones, faults
+    pub const MEMORY: km_check_flags = km_check_flags(1);
+    /// reads of memory that nothing has written
+    pub const INIT: km_check_flags = km_check_flags(2);
+    /// accesses of two threads without an order
+    pub const RACE: km_check_flags = km_check_flags(4);
+    /// wrong barriers and member masks, deadlocks
+    pub const SYNC: km_check_flags = km_check_flags(8);
+    /// accesses of two streams without an order
+    pub const STREAMS: km_check_flags = km_check_flags(16);
+    /// memory that is alive when the program ends
+    pub const LEAK: km_check_flags = km_check_flags(32);
+    /// all tools, also those of later versions
+    pub const ALL: km_check_flags = km_check_flags(255);
+    /// races whose writes store one value are findings of "race" too
+    pub const SAME_VALUE: km_check_flags = km_check_flags(256);
+}
+impl ::core::ops::BitOr<km_check_flags> for km_check_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_check_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_check_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_check_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_check_flags> for km_check_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_check_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_check_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_check_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+/// The checker's tools, and what they also tell.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_check_flags(pub u32);
+pub const FINDING_KIND_BYTES: _bindgen_ty_3 = _bindgen_ty_3(32);
+pub const FINDING_TEXT_BYTES: _bindgen_ty_3 = _bindgen_ty_3(512);
+pub const FINDING_ACCESS_BYTES: _bindgen_ty_3 = _bindgen_ty_3(64);
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct _bindgen_ty_3(pub ::core::ffi::c_uint);
+/** One access, or the place of another event. A text that is empty and the number UINT32_MAX are
+ unknown.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_finding_place {
+    /// "write of 4 bytes"; of operations of streams with what made it
+    pub access: [::core::ffi::c_char; 64usize],
+    /// file of the source, or of the PTX text if no other is known
+    pub source: [::core::ffi::c_char; 512usize],
+    /// 0: unknown
+    pub line: u64,
+    pub block: [u32; 3usize],
+    pub thread: [u32; 3usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_finding_place"][::core::mem::size_of::<km_finding_place>() - 608usize];
+    [
+        "Alignment of km_finding_place",
+    ][::core::mem::align_of::<km_finding_place>() - 8usize];
+    [
+        "Offset of field: km_finding_place::access",
+    ][::core::mem::offset_of!(km_finding_place, access) - 0usize];
+    [
+        "Offset of field: km_finding_place::source",
+    ][::core::mem::offset_of!(km_finding_place, source) - 64usize];
+    [
+        "Offset of field: km_finding_place::line",
+    ][::core::mem::offset_of!(km_finding_place, line) - 576usize];
+    [
+        "Offset of field: km_finding_place::block",
+    ][::core::mem::offset_of!(km_finding_place, block) - 584usize];
+    [
+        "Offset of field: km_finding_place::thread",
+    ][::core::mem::offset_of!(km_finding_place, thread) - 596usize];
+};
+impl Default for km_finding_place {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+/// A defect. Texts end with a zero, and are truncated if longer.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_finding {
+    /// the library's; a program reads the fields that it knows
+    pub struct_size: u32,
+    /// one of the KM_CHECK_...; KM_CHECK_OFF: of KM_CHECK=explore=N
+    pub tool: km_check_flags,
+    /// how often it was seen
+    pub count: u64,
+    pub address: u64,
+    pub size_bytes: u64,
+    /// other: the earlier access of a race; its access may be empty
+    pub place: km_finding_place,
+    /// other: the earlier access of a race; its access may be empty
+    pub other: km_finding_place,
+    /// "write-read", "illegal-address" ...
+    pub kind: [::core::ffi::c_char; 32usize],
+    /// as the source names it; for calls of the host their name
+    pub kernel: [::core::ffi::c_char; 512usize],
+    /// a sentence
+    pub message: [::core::ffi::c_char; 512usize],
+    /// where the address lies
+    pub allocation: [::core::ffi::c_char; 512usize],
+    /// what to do; may be empty
+    pub advice: [::core::ffi::c_char; 512usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_finding"][::core::mem::size_of::<km_finding>() - 3328usize];
+    ["Alignment of km_finding"][::core::mem::align_of::<km_finding>() - 8usize];
+    [
+        "Offset of field: km_finding::struct_size",
+    ][::core::mem::offset_of!(km_finding, struct_size) - 0usize];
+    [
+        "Offset of field: km_finding::tool",
+    ][::core::mem::offset_of!(km_finding, tool) - 4usize];
+    [
+        "Offset of field: km_finding::count",
+    ][::core::mem::offset_of!(km_finding, count) - 8usize];
+    [
+        "Offset of field: km_finding::address",
+    ][::core::mem::offset_of!(km_finding, address) - 16usize];
+    [
+        "Offset of field: km_finding::size_bytes",
+    ][::core::mem::offset_of!(km_finding, size_bytes) - 24usize];
+    [
+        "Offset of field: km_finding::place",
+    ][::core::mem::offset_of!(km_finding, place) - 32usize];
+    [
+        "Offset of field: km_finding::other",
+    ][::core::mem::offset_of!(km_finding, other) - 640usize];
+    [
+        "Offset of field: km_finding::kind",
+    ][::core::mem::offset_of!(km_finding, kind) - 1248usize];
+    [
+        "Offset of field: km_finding::kernel",
+    ][::core::mem::offset_of!(km_finding, kernel) - 1280usize];
+    [
+        "Offset of field: km_finding::message",
+    ][::core::mem::offset_of!(km_finding, message) - 1792usize];
+    [
+        "Offset of field: km_finding::allocation",
+    ][::core::mem::offset_of!(km_finding, allocation) - 2304usize];
+    [
+        "Offset of field: km_finding::advice",
+    ][::core::mem::offset_of!(km_finding, advice) - 2816usize];
+};
+impl Default for km_finding {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+/// Receives a finding, which is the library's and valid until the callback returns.
+pub type km_finding_callback = ::core::option::Option<
+    unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, finding: *const km_finding),
+>;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_pool_info {
@@ -4025,6 +4206,34 @@ functions! {
         capacity: u64,
         out_samples: *mut km_memory_sample,
         out_count: *mut u64,
+    ) -> km_status;
+    /** Selects the checker's tools for the context's kernels whose launches are queued from now on,
+ instead of those that the environment variable KM_CHECK names, with which contexts begin. Other
+ contexts keep theirs. Kernels get code of their own for the tools, which is compiled when they
+ are launched next; a launched graph keeps the code that it was made with. Memory that exists
+ counts as written for KM_CHECK_INIT. `callback` gets what is found instead of standard error: at
+ the end of a launch each of its findings, with the number of times that the launch had it, on any
+ thread, one call at a time. In it, calls that may wait give KM_ERROR_NOT_PERMITTED. `limit` is
+ the most calls of the callback; 0: no limit. Null for `callback`: findings are printed on
+ standard error, equal ones once. `user_data` must stay valid until another callback is set or the
+ context is gone. KM_CHECK_STREAMS can be selected if KM_CHECK names that tool, because the order
+ of streams is followed from the first one on; KM_CHECK_ALL has it only then. CPU devices can do
+ that. CUDA: compute-sanitizer, which runs the whole program. Blocking: while the former callback
+ runs. Status: KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits; KM_ERROR_NOT_SUPPORTED
+ when the device has no checker, or does not follow streams; KM_ERROR_NOT_PERMITTED when called
+ inside a callback of this library.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
+    pub fn km_context_set_check(
+        context: km_context,
+        flags: km_check_flags,
+        limit: u64,
+        callback: km_finding_callback,
+        user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
     /** A pool of device memory: blocks that are freed are kept and given out again, which costs much
  less than an allocation from the device. A block has the size asked for rounded up by at most an

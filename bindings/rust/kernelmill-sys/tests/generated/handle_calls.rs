@@ -794,6 +794,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_context_set_check",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_set_check(handle(handles[0]), km_check_flags(0), 0, None, null_mut())
+        },
+    },
+    HandleCall {
         name: "km_pool_create",
         types: &[CONTEXT],
         null_is_fine: false,

@@ -13,6 +13,19 @@ namespace km::simt {
 using ptx::Opcode;
 using ptx::Operand;
 
+namespace {
+
+/// A range that holds no address at first. Zeros, which variables begin with, would hold null.
+llvm::AllocaInst* empty_range(CodeBuilder& builder) {
+  auto* const word = llvm::Type::getInt64Ty(builder.context());
+  auto* const range = builder.variable(llvm::ArrayType::get(word, 2), "range");
+  llvm::IRBuilder<> after(range->getNextNode()->getNextNode());  // the store of zeros is between
+  after.CreateStore(after.getInt64(UINT64_MAX), range);
+  return range;
+}
+
+}  // namespace
+
 Address AccessChecks::check_access(const Inst& inst, Address address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
   const bool goes_on = (plan_.variant.tools & check_tool::kMemory) != 0;
@@ -61,30 +74,35 @@ std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
   return list;
 }
 
-/// Tests alignment. If the distances between lanes are multiples of the size, one address decides
-/// for the whole packet; otherwise each lane is tested.
-void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) {
+/// The address that decides for the whole packet whether an access is aligned, because the
+/// distances between lanes are multiples of the size; null: each lane decides. Nothing if all lanes
+/// surely are.
+std::optional<llvm::Value*> AccessChecks::deciding_address(const Address& address,
+                                                           uint64_t size_bytes) {
   const bool apart =
       address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
   const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
-  if (apart && address.align_bits >= bits) return;
-  const bool regular = apart && address.lanes == nullptr;
-  Value* const one = regular ? address.base : address.congruent;
-  if (one == nullptr) {
+  if (apart && address.align_bits >= bits) return std::nullopt;
+  return apart && address.lanes == nullptr ? address.base : address.congruent;
+}
+
+/// Tests alignment.
+void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) {
+  const std::optional<Value*> deciding = deciding_address(address, size_bytes);
+  if (!deciding) return;
+  if (*deciding == nullptr) {
     Value* const addresses = address.index.lanes ? nullptr : addresses_.lanes_of(address);
     if (!machine().has_mask_registers() && !inline_tests_.take()) {
       require_aligned(address.index, addresses, mask_bits(), size_bytes);
       return;
     }
     Value* low = address.low_lanes ? address.low_lanes : addresses_.lanes_of(address);
-    auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
-    auto* none = llvm::Constant::getNullValue(low->getType());
-    Value* bad = builder_.and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
+    Value* bad = misaligned_lanes(low, size_bytes);
     return builder_.branch_unlikely(builder_.any(bad), [&] {
       raise_misaligned(address.index, addresses, builder_.bits_of(bad), size_bytes);
     });
   }
-  Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
+  Value* misaligned = is_no_multiple(*deciding, size_bytes);
   builder_.branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
 }
 
@@ -123,19 +141,24 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
   });
 }
 
+/// The active lanes whose addresses, or low halves of them, are no multiples of the size.
+llvm::Value* AccessChecks::misaligned_lanes(Value* low, uint64_t size_bytes) {
+  auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
+  auto* none = llvm::Constant::getNullValue(low->getType());
+  return builder_.and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
+}
+
+/// True (i1) if an address is no multiple of the size.
+llvm::Value* AccessChecks::is_no_multiple(Value* address, uint64_t size_bytes) {
+  return b_.CreateICmpNE(b_.CreateAnd(address, i64(size_bytes - 1)), i64(0));
+}
+
 /// True (i1) if an active lane's address may be no multiple of the size; null: none can.
 llvm::Value* AccessChecks::is_misaligned(const Address& address, uint64_t size_bytes) {
-  const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
-  const bool apart =
-      address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
-  if (apart && address.align_bits >= bits) return nullptr;
-  if (apart && address.lanes == nullptr) {
-    return b_.CreateICmpNE(b_.CreateAnd(address.base, i64(size_bytes - 1)), i64(0));
-  }
-  Value* lanes = addresses_.lanes_of(address);
-  Value* rest = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
-  Value* none = llvm::Constant::getNullValue(rest->getType());
-  return builder_.any(builder_.and_masks(mask(), b_.CreateICmpNE(rest, none)));
+  const std::optional<Value*> deciding = deciding_address(address, size_bytes);
+  if (!deciding) return nullptr;
+  if (*deciding != nullptr) return is_no_multiple(*deciding, size_bytes);
+  return builder_.any(misaligned_lanes(addresses_.lanes_of(address), size_bytes));
 }
 
 /// Tests an access for the checker, which goes on: lanes at invalid addresses get that of memory
@@ -144,7 +167,7 @@ Address AccessChecks::replace_invalid(const Inst& inst, const MemoryAccess& acce
                                       const Address& address) {
   const auto [least, most] = extremes_of(address.offsets, lanes_);
   const auto high = most + static_cast<int64_t>(access.size_bytes);
-  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  auto* range = empty_range(builder_);
   Value* suspicious = reports_.outside_range(address, range, least);
   if (Value* misaligned = is_misaligned(address, access.size_bytes)) {
     suspicious = b_.CreateOr(suspicious, misaligned);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -71,6 +72,9 @@ class AccessChecks : private EmitterBase {
 
   void note_block_accesses();
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
+  std::optional<Value*> deciding_address(const Address& address, uint64_t size_bytes);
+  Value* misaligned_lanes(Value* low, uint64_t size_bytes);
+  Value* is_no_multiple(Value* address, uint64_t size_bytes);
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
   Value* is_misaligned(const Address& address, uint64_t size_bytes);

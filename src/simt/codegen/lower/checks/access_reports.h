@@ -30,7 +30,7 @@ class AccessReports : private EmitterBase {
   bool is_used() const { return has_accesses() || has_init(); }
   /// True if each access is reported, whatever is known of the memory.
   bool has_accesses() const {
-    constexpr uint8_t kTools = check_tool::kRace | check_tool::kStreams | check_tool::kSchedule;
+    constexpr uint16_t kTools = check_tool::kRace | check_tool::kStreams | check_tool::kSchedule;
     return (plan_.variant.tools & kTools) != 0;
   }
   /// True if what orders lanes of a warp is reported.

@@ -1,0 +1,176 @@
+/* The checker of a context: its tools, and the callback that gets its findings. */
+#include <string.h>
+
+#include "support/testing.h"
+
+enum { ELEMENTS = 32, LAUNCHED = 64 };
+
+/* A context with findings of its own. */
+typedef struct checked {
+  km_context context;
+  km_stream stream;
+  km_function function;
+  km_slice slice;
+  uint32_t found;
+  km_finding last;
+  km_status of_wait, of_check, of_query;
+} checked;
+
+static void open_checked(const fixture* f, checked* c) {
+  km_module module;
+  memset(c, 0, sizeof *c);
+  OK(km_context_create(f->device, &c->context));
+  OK(km_context_default_stream(c->context, &c->stream));
+  OK(km_module_load_ptx(c->context, test_ptx, strlen(test_ptx), "test.ptx", &module));
+  OK(km_module_function(module, "fill_index", &c->function));
+  OK(km_module_destroy(module));
+  OK(km_slice_create(c->context, ELEMENTS, sizeof(uint32_t), 0, &c->slice));
+}
+
+static void close_checked(checked* c) {
+  OK(km_slice_destroy(c->slice));
+  OK(km_function_destroy(c->function));
+  OK(km_stream_destroy(c->stream));
+  OK(km_context_destroy(c->context));
+}
+
+/* Launches fill_index on so many elements. */
+static void launch_on(const checked* c, uint32_t elements) {
+  const km_launch_config config = {{1, 1, 1}, {LAUNCHED, 1, 1}, 0};
+  fill_index_arguments arguments = {0, 5, elements};
+  OK(km_slice_address(c->slice, &arguments.out));
+  OK(km_launch_kernel(c->stream, c->function, &config, &arguments, sizeof arguments, NULL, 0));
+}
+
+/* Launches fill_index on more elements than the slice has. */
+static void launch_beyond(const checked* c) { launch_on(c, LAUNCHED); }
+
+static void keep(void* data, const km_finding* finding) {
+  checked* const c = data;
+  assert_int_equal(finding->struct_size, sizeof *finding);
+  c->last = *finding;
+  ++c->found;
+}
+
+static void make_calls(void* data, const km_finding* finding) {
+  checked* const c = data;
+  keep(data, finding);
+  c->of_wait = km_stream_synchronize(c->stream);
+  c->of_check = km_context_set_check(c->context, KM_CHECK_OFF, 0, NULL, NULL);
+  c->of_query = km_stream_query(c->stream);
+}
+
+static void findings_come_to_the_callback(void** state) {
+  const fixture* f = *state;
+  checked c;
+  uint64_t address = 0;
+  if (is_fake(f) || is_cuda(f)) skip();
+  open_checked(f, &c);
+  OK(km_context_set_check(c.context, KM_CHECK_MEMORY, 0, keep, &c));
+  launch_beyond(&c);
+  OK(km_stream_synchronize(c.stream)); /* the kernel goes on after a finding */
+  assert_int_equal(c.found, 1);
+  assert_int_equal(c.last.tool, KM_CHECK_MEMORY);
+  assert_string_equal(c.last.kind, "illegal-address");
+  assert_string_equal(c.last.kernel, "fill_index");
+  assert_int_equal(c.last.count, LAUNCHED - ELEMENTS);
+  OK(km_slice_address(c.slice, &address));
+  assert_int_equal(c.last.address, address + ELEMENTS * sizeof(uint32_t));
+  assert_int_equal(c.last.size_bytes, 4);
+  assert_string_equal(c.last.place.access, "write of 4 bytes");
+  assert_string_equal(c.last.place.source, "test.ptx");
+  assert_true(c.last.place.line > 0);
+  assert_int_equal(c.last.place.thread[0], ELEMENTS);
+  assert_int_equal(c.last.place.block[2], 0);
+  assert_string_equal(c.last.other.access, "");
+  assert_non_null(strstr(c.last.allocation, "past the end of the 128-byte allocation"));
+  close_checked(&c);
+}
+
+static void contexts_have_tools_of_their_own(void** state) {
+  const fixture* f = *state;
+  checked memory, race;
+  km_context_flags flags = 0;
+  if (is_fake(f) || is_cuda(f)) skip();
+  open_checked(f, &memory);
+  open_checked(f, &race);
+  OK(km_context_set_check(memory.context, KM_CHECK_MEMORY | KM_CHECK_INIT, 0, keep, &memory));
+  OK(km_context_set_check(race.context, KM_CHECK_RACE | KM_CHECK_SAME_VALUE, 0, keep, &race));
+  OK(km_context_flags_get(race.context, &flags));
+  assert_true((flags & KM_CONTEXT_CHECKED) != 0);
+  launch_beyond(&memory);
+  OK(km_stream_synchronize(memory.stream));
+  assert_int_equal(memory.found, 1);
+  launch_beyond(&race);
+  EXPECT(KM_ERROR_ILLEGAL_ADDRESS, km_stream_synchronize(race.stream));
+  assert_int_equal(race.found, 0);
+  close_checked(&memory);
+  close_checked(&race);
+}
+
+static void tools_change_with_the_next_launch(void** state) {
+  const fixture* f = *state;
+  checked c;
+  if (is_fake(f) || is_cuda(f)) skip();
+  open_checked(f, &c);
+  OK(km_context_set_check(c.context, KM_CHECK_ALL, 2, keep, &c));
+  for (int i = 0; i < 3; ++i) launch_beyond(&c);
+  OK(km_stream_synchronize(c.stream));
+  assert_int_equal(c.found, 2); /* the limit */
+  OK(km_context_set_check(c.context, KM_CHECK_MEMORY, 0, make_calls, &c));
+  launch_beyond(&c);
+  OK(km_stream_synchronize(c.stream));
+  assert_int_equal(c.found, 3);
+  assert_int_equal(c.of_wait, KM_ERROR_NOT_PERMITTED);
+  assert_int_equal(c.of_check, KM_ERROR_NOT_PERMITTED);
+  assert_true(c.of_query == KM_NOT_READY || c.of_query == KM_SUCCESS);
+  OK(km_context_set_check(c.context, KM_CHECK_OFF, 0, keep, &c));
+  launch_on(&c, ELEMENTS);
+  OK(km_stream_synchronize(c.stream));
+  close_checked(&c);
+  assert_int_equal(c.found, 3);
+}
+
+static void wrong_ranges_of_calls_are_findings(void** state) {
+  const fixture* f = *state;
+  checked c;
+  km_slice view = NULL;
+  if (is_fake(f) || is_cuda(f)) skip();
+  open_checked(f, &c);
+  OK(km_context_set_check(c.context, KM_CHECK_MEMORY, 0, keep, &c));
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_slice_fill_u8(c.stream, c.slice, 100, 0, 29));
+  assert_int_equal(c.found, 1);
+  assert_string_equal(c.last.kind, "out-of-bounds");
+  assert_string_equal(c.last.kernel, "km_slice_fill_u8");
+  assert_int_equal(c.last.size_bytes, 29);
+  assert_int_equal(c.last.place.thread[0], UINT32_MAX);
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_slice_view(c.slice, 1, ELEMENTS, &view));
+  assert_int_equal(c.found, 2);
+  assert_string_equal(c.last.kernel, "km_slice_view");
+  close_checked(&c);
+}
+
+static void wrong_flags_are_refused(void** state) {
+  const fixture* f = *state;
+  const km_status expected = is_fake(f) || is_cuda(f) ? KM_ERROR_NOT_SUPPORTED : KM_SUCCESS;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_set_check(f->context, 512, 0, NULL, NULL));
+  expect_message("0x200");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_context_set_check(f->context, KM_CHECK_RACE | 64, 0, NULL, NULL));
+  EXPECT(expected,
+         km_context_set_check(f->context, KM_CHECK_ALL | KM_CHECK_SAME_VALUE, 0, NULL, NULL));
+  // Streams are followed from the first one on, if KM_CHECK names them.
+  EXPECT(KM_ERROR_NOT_SUPPORTED, km_context_set_check(f->context, KM_CHECK_STREAMS, 0, NULL, NULL));
+  EXPECT(KM_ERROR_INVALID_HANDLE, km_context_set_check(NULL, KM_CHECK_OFF, 0, NULL, NULL));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(findings_come_to_the_callback),
+      cmocka_unit_test(contexts_have_tools_of_their_own),
+      cmocka_unit_test(tools_change_with_the_next_launch),
+      cmocka_unit_test(wrong_ranges_of_calls_are_findings),
+      cmocka_unit_test(wrong_flags_are_refused),
+  };
+  return RUN_ON_DEVICES("check", tests);
+}
