@@ -46,7 +46,7 @@ _kernelmill() {
       ;;
     run:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device
-        --repeat --quiet --json" -- "$cur")
+        --repeat --quiet --json --check --check-json" -- "$cur")
       ;;
     run:*) _filedir '@(cu|ptx)' ;;
     help:*)
@@ -72,8 +72,8 @@ _kernelmill() {
       ;;
     exec:*) _filedir ;;
     check:-*)
-      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value --warp-in-step
-        --explore --schedule-seed --ignore-atomic-order
+      mapfile -t COMPREPLY < <(compgen -W '--help --tool --kernel --suppress --write-suppressions --json --sarif --error-exit
+        --format --log-file --limit --same-value --warp-in-step --explore --schedule-seed --ignore-atomic-order
         --devices --cc --memory --no-replace --log --trace --counters' -- "$cur")
       ;;
     check:*) _filedir ;;

@@ -68,6 +68,8 @@ complete -c kernelmill -n $run -l shared -x -d "Dynamic shared memory per block"
 complete -c kernelmill -n $run -s a -l arg -x \
     -a "in: out: inout: zeros: print: i32: u32: i64: u64: f16: bf16: f32: f64: i8: u8: i16: u16:" \
     -d "A kernel argument"
+complete -c kernelmill -n $run -l check -x -a "memory init race sync streams leak all" -d "Look for defects"
+complete -c kernelmill -n $run -l check-json -r -d "Findings as JSON"
 complete -c kernelmill -n $run -s d -l device -x -a "auto cpu cuda" -d "Device"
 complete -c kernelmill -n $run -l repeat -x -d "Launch this often"
 complete -c kernelmill -n $run -s q -l quiet -d "Print no times"
@@ -107,7 +109,10 @@ complete -c kernelmill -n $exec -l counters -d "Count what warps do, and print i
 set -l check "__fish_seen_subcommand_from check"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a check \
     -d "Find defects of a program's kernels, without a GPU"
-complete -c kernelmill -n $check -l tool -x -a "memory init race sync all" -d "What to look for"
+complete -c kernelmill -n $check -l tool -x -a "memory init race sync streams leak all" -d "What to look for"
+complete -c kernelmill -n $check -l kernel -x -d "Only these kernels"
+complete -c kernelmill -n $check -l suppress -r -d "Rules of findings to leave out"
+complete -c kernelmill -n $check -l write-suppressions -r -d "Rules for all findings"
 complete -c kernelmill -n $check -l json -r -d "Findings as JSON"
 complete -c kernelmill -n $check -l sarif -r -d "Findings as SARIF"
 complete -c kernelmill -n $check -l error-exit -x -d "Exit status if something was found"

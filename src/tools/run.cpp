@@ -5,12 +5,16 @@
 #include <sstream>
 
 #include "base/env.h"
+#include "base/file/file.h"
 #include "base/printable.h"
 #include "tools/arrays/argument.h"
+#include "tools/check/check_session.h"
+#include "tools/check/findings_report.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
+#include "tools/kernels/program.h"
 #include "tools/kernels/session.h"
 #include "tools/terminal/kernel_output.h"
 
@@ -43,6 +47,10 @@ class RunCommand : public Command {
 
  private:
   void add_options();
+  /// Runs the kernel in this process.
+  int run_here();
+  /// Runs the command again, under the checker.
+  Result<int> run_checked();
   /// Checks as much as possible before anything runs.
   Status prepare(SessionInput& input) const;
 
@@ -56,6 +64,7 @@ class RunCommand : public Command {
   uint32_t repeat_ = 1;
   bool quiet_ = false;
   bool json_ = false;
+  CheckOptions check_;
   CompileOptions options_;
 };
 
@@ -83,6 +92,12 @@ void RunCommand::add_options() {
   parser_->add_option("--repeat", repeat_, "Launch this often, each time on fresh data")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
+  parser_
+      ->add_option("--check", check_.tools,
+                   "Run under the checker's tools; the exit status is 1 if they find something")
+      ->type_name("TOOLS");
+  parser_->add_option("--check-json", check_.json, "Write the findings to this file as JSON")
+      ->type_name("FILE");
   parser_->add_flag("-q,--quiet", quiet_, "Print no times");
   parser_->add_flag(
       "--json", json_,
@@ -163,7 +178,32 @@ void print_json(const SessionInput& input, const SessionTimes& times) {
   std::puts(all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+/// The command runs again because the checker's settings are those of a process, and because a
+/// process tells how often it saw each finding when it ends. The inner command has a report.
+Result<int> RunCommand::run_checked() {
+  KM_ASSIGN(CheckSession session, CheckSession::begin(check_));
+  KM_ASSIGN(const std::string line, read_file("/proc/self/cmdline"));
+  std::vector<std::string> words;
+  std::istringstream text(line);
+  for (std::string word; std::getline(text, word, '\0');) words.push_back(word);
+  words[0] = "/proc/self/exe";
+  KM_ASSIGN(const int code, run_program(words));
+  KM_ASSIGN(const SessionFindings found, session.end());
+  std::fputs(printable(table_of(found.all, UINT64_MAX, found.suppressed)).c_str(), stderr);
+  return found.all.empty() ? code : kExitFailure;
+}
+
 int RunCommand::run() {
+  if (check_.tools.empty() && !check_.json.empty()) {
+    return report(usage_error("--check-json is for --check"));
+  }
+  if (check_.tools.empty() || env(EnvVar::KM_CHECK_REPORT)) return run_here();
+  const Result<int> code = run_checked();
+  // The failure is told apart from findings.
+  return code ? *code : std::max<int>(report(code.error()), kExitUsage);
+}
+
+int RunCommand::run_here() {
   // Accesses are checked by default, because this command is for trying kernels, not for
   // measurements.
   if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");

@@ -214,14 +214,58 @@ class Kernels(Case):
                                   "order between them")
         self.assertIn("barrier of the cluster", told[8])
 
+    def test_run_looks_for_defects(self):
+        words = ("run", "kernels.ptx", "--kernel", "memory_misaligned", "--grid", "4", "--block",
+                 "128", "--device", "cpu", *ARRAYS)
+        result = self.run_tool(*words, "--check", "memory", "--check-json", "found.json")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("kernelmill check: 1 finding, 1 of memory\n", result.stderr)
+        self.assertIn("kernel   ", result.stderr)  # its times
+        findings = json.loads(self.read("found.json"))["findings"]
+        self.assertEqual([(each["kind"], each["count"]) for each in findings],
+                         [("misaligned-address", 4 * 64)])
+        sound = [word.replace("memory_misaligned", "sound_race_flag") for word in words]
+        result = self.run_tool(*sound, "--check=race", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["kernel"], "sound_race_flag")
+        self.assertIn("kernelmill check: 0 findings\n", result.stderr)
+        self.assertIn("'luck' is no tool", self.bad(2, *words, "--check", "luck"))
+        self.assertIn("--check-json is for --check", self.bad(2, *words, "--check-json", "x"))
+
+    def test_faults_are_findings(self):
+        """Assertions and traps end the launch; accesses by a null pointer do not."""
+        self.write("faults.cu", FAULTS)
+        for kernel, kind, has_end in (("asserts", "assertion", False), ("traps", "trap", False),
+                                      ("null", "illegal-address", True)):
+            with self.subTest(kernel=kernel):
+                result = self.run_tool("run", "faults.cu", "--kernel", kernel, "--device", "cpu",
+                                       "--block", "32", "--arg", "out:-:i32[32]", "--arg",
+                                       "u64:0", "--check", "memory", "--check-json", "found.json")
+                self.assertEqual(result.returncode, 1, result.stderr)
+                findings = json.loads(self.read("found.json"))["findings"]
+                self.assertEqual([(each["tool"], each["kind"], each["kernel"])
+                                  for each in findings], [("memory", kind, kernel)], result.stderr)
+                self.assertEqual("2\n3\n4" in result.stdout.replace(" ", "\n"), has_end,
+                                 result.stdout)
+                if has_end:
+                    self.assertIn("dereferences a null pointer", result.stderr)
+
     def test_unknown_tools_are_refused(self):
         text = self.bad(1, "run", "kernels.ptx", "--kernel", "sound_race_flag", "-q", "--device",
                         "cpu", *ARRAYS, env={"KM_CHECK": "luck"})
         self.assertIn("KM_CHECK names the tool 'luck'", text)
 
 
+FAULTS = """
+#include <cassert>
+extern "C" __global__ void asserts(int* out, const int* none) { assert(out[threadIdx.x] == 1); }
+extern "C" __global__ void traps(int* out, const int* none) { if (out[threadIdx.x] == 0) __trap(); }
+extern "C" __global__ void null(int* out, const int* none) {
+  out[threadIdx.x] = none[threadIdx.x] + threadIdx.x;
+}
+"""
+
 INIT_PROGRAM = """
-import ctypes, sys
 exec(open("driver.py").read())
 a, b, c = memory(4096), memory(4096), memory(4096)
 for step in sys.argv[1:]:
@@ -236,6 +280,7 @@ call("cuCtxSynchronize")
 """
 
 DRIVER = """
+import ctypes, sys
 cuda = ctypes.CDLL("libcuda.so.1")
 def call(name, *words):
     status = getattr(cuda, name)(*words)
@@ -256,8 +301,33 @@ call("cuCtxSetCurrent", context)
 call("cuModuleLoad", ctypes.byref(module), b"kernels.ptx")
 """
 
+CALLS = """
+exec(open("driver.py").read())
+def memory(name, *more):
+    address = ctypes.c_uint64()
+    call(name, ctypes.byref(address), ctypes.c_size_t(4096), *more)
+    return address
+def refused(name, *words):
+    assert getattr(cuda, name)(*words) != 0, name
+size, buffer = ctypes.c_size_t, ctypes.create_string_buffer(8192)
+freed = False
+for step in sys.argv[1:]:
+    if step == "alloc": a = memory("cuMemAlloc_v2")
+    if step == "host": memory("cuMemAllocHost_v2")
+    if step == "async": memory("cuMemAllocAsync", None)
+    if step == "free": (refused if freed else call)("cuMemFree_v2", a); freed = True
+    if step == "free-inside": refused("cuMemFree_v2", ctypes.c_uint64(a.value + 8))
+    if step == "fill": refused("cuMemsetD8_v2", a, 0, size(4096))
+    if step == "fill-beyond": refused("cuMemsetD8_v2", a, 0, size(4097))
+    if step == "fill-null": refused("cuMemsetD8_v2", ctypes.c_uint64(0), 0, size(16))
+    if step == "fill-host":
+        refused("cuMemsetD8_v2", ctypes.c_uint64(ctypes.addressof(buffer)), 0, size(16))
+    if step == "copy-beyond": refused("cuMemcpyHtoD_v2", a, buffer, size(8192))
+    if step == "from-device": cuda.cuMemcpyHtoD_v2(a, ctypes.c_void_p(a.value), size(16))
+    if step == "reset": call("cuDevicePrimaryCtxReset_v2", 0)
+"""
+
 PROGRAM = """
-import ctypes, sys
 exec(open("driver.py").read())
 a, b = memory(4096), memory(4096)
 for each in (a, b): call("cuMemsetD8_v2", each, 0, 4096)
@@ -324,7 +394,7 @@ class Check(Case):
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertNotIn("check: " + other + ":", result.stderr)
         text = self.bad(2, "check", "--tool", "luck", "--", "true")
-        self.assertIn("'luck' is none", text)
+        self.assertIn("'luck' is no tool", text)
 
     def test_exit_status_is_as_asked(self):
         result = self.check("--error-exit", "42", kernels=["race_bytes"])
@@ -366,6 +436,106 @@ class Check(Case):
                 place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
                 self.assertEqual(place, {"uri": uri})
 
+    def test_suppressed_findings_are_counted(self):
+        kernels = ["race_bytes", "memory_misaligned"]
+        result = self.check("--write-suppressions", "rules", kernels=kernels)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        count = int(re.search(r"check: (\d+) findings", result.stderr)[1])
+        rules = self.read("rules").decode().splitlines()
+        self.assertEqual(len(rules), 1 + count)
+        self.assertIn('memory/misaligned-address kernel="memory_misaligned" source="', rules[-1])
+        result = self.check("--suppress", "rules", "--json", "found.json", kernels=kernels)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"kernelmill check: 0 findings; {count} suppressed\n", result.stderr)
+        self.assertNotIn("check: race:", result.stderr)
+        self.assertEqual(json.loads(self.read("found.json")),
+                         {"findings": [], "suppressed": count})
+        self.write("rules", "# one of two\nmemory/* kernel=*_misaligned\n")
+        result = self.check("--suppress", "rules", kernels=kernels)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("; 1 suppressed\n", result.stderr)
+        self.assertNotIn("check: memory:", result.stderr)
+        self.assertIn("check: race:", result.stderr)
+
+    def test_wrong_rules_are_refused(self):
+        self.write("rules", "race/*\n\nrace/* line=3\n")
+        self.assertIn("rules:3: 'line=3' is neither kernel= nor source=",
+                      self.bad(2, "check", "--suppress", "rules", "--", "true"))
+        self.assertIn("none", self.bad(2, "check", "--suppress", "none", "--", "true"))
+        self.assertIn("regular expression", self.bad(2, "check", "--kernel", "(", "--", "true"))
+
+    def test_kernels_are_chosen_by_name(self):
+        result = self.check("--kernel", "^memory_", kernels=["race_bytes", "memory_misaligned"])
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("check: memory:", result.stderr)
+        self.assertNotIn("check: race:", result.stderr)
+        result = self.check("--kernel", "^misaligned$", kernels=["memory_misaligned"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def calls(self, tool, *steps):
+        result = self.run_tool("check", "--tool", tool, "--json", "found.json", "--",
+                               sys.executable, "-c", CALLS, *steps)
+        findings = json.loads(self.read("found.json"))["findings"]
+        self.assertEqual(result.returncode, 1 if findings else 0, result.stderr)
+        return findings, result.stderr
+
+    def test_memory_that_nothing_frees_is_a_leak(self):
+        for steps, kinds in ((["alloc"], ["device-memory"]), (["alloc", "free"], []),
+                             (["host"], ["host-memory"]), (["async"], ["pool-memory"]),
+                             (["alloc", "reset"], ["device-memory"]), ([], [])):
+            with self.subTest(steps=steps):
+                findings, text = self.calls("leak", *steps)
+                self.assertEqual([each["kind"] for each in findings], kinds, text)
+                for each in findings:
+                    self.assertEqual((each["tool"], each["bytes"]), ("leak", 4096))
+                    self.assertTrue(each["kernel"].startswith("cuMem"), each)
+                    self.assertIn("leak: 4096 bytes of ", text)
+        self.assertEqual(self.calls("memory,init", "alloc")[0], [])
+        self.assertEqual(self.check(kernels=["sound_race_last_block"]).returncode, 0)
+
+    def test_wrong_addresses_of_calls(self):
+        for steps, kind, call, text in (
+                (["alloc", "free", "free"], "double-free", "cuMemFree_v2", "is freed twice"),
+                (["alloc", "free-inside"], "invalid-free", "cuMemFree_v2", "8 bytes into the 4096"),
+                (["alloc", "fill-beyond"], "out-of-bounds", "cuMemsetD8_v2",
+                 "in the 4096-byte allocation"),
+                (["alloc", "copy-beyond"], "out-of-bounds", "cuMemcpyHtoD_v2", "by cuMemAlloc"),
+                (["fill-null"], "null-pointer", "cuMemsetD8_v2", "is a null pointer"),
+                (["fill-host"], "host-pointer", "cuMemsetD8_v2", "pointer of the host"),
+                (["alloc", "free", "fill"], "use-after-free", "cuMemsetD8_v2", "was freed"),
+                (["alloc", "from-device"], "device-pointer", "cuMemcpyHtoD_v2",
+                 "pointer of the device")):
+            with self.subTest(steps=steps):
+                findings, errors = self.calls("memory", *steps)
+                self.assertEqual([(each["tool"], each["kind"], each["kernel"])
+                                  for each in findings], [("memory", kind, call)], errors)
+                self.assertIn(text, findings[0]["message"] + findings[0]["allocation"])
+                self.assertEqual((findings[0]["thread"], findings[0]["line"]), ("", 0))
+                self.assertIn(f"  call {call}\n", errors)
+
+    def test_the_problem_matcher_of_the_guide(self):
+        """Its patterns find the message and the place in what the command prints."""
+        with open(os.path.join(SOURCE_DIR, "docs/guide/checker.md"), encoding="utf-8") as guide:
+            block = next(text for text in re.findall(r"```json\n(.*?)```", guide.read(), re.DOTALL)
+                         if "problemMatcher" in text)
+        patterns = json.loads(block)["tasks"][0]["problemMatcher"]["pattern"]
+        kernels = ["race_bytes", "memory_misaligned", "sync_early_return"]
+        result = self.check("--json", "found.json", kernels=kernels)
+        lines, found = result.stderr.splitlines(), []
+        for i in range(len(lines) - 2):
+            parts = [re.search(each["regexp"], line)
+                     for each, line in zip(patterns, lines[i:i + 3])]
+            if all(parts):
+                found.append((parts[0][1], parts[0][2], parts[2][1], int(parts[2][2])))
+        wanted = [(each["tool"], each["message"], each["source"], each["line"])
+                  for each in json.loads(self.read("found.json"))["findings"]]
+        self.assertEqual(found, wanted)
+        self.assertGreaterEqual(len(found), 3)
+        for position in ("a b/k.cu:7 (PTX line 3)", "k.ptx:3 (a b/k.cu:7)", "a b/k.cu:7"):
+            match = re.search(patterns[2]["regexp"], "  read of 4 bytes by thread (0,0,0) of block "
+                              "(0,0,0), at " + position)
+            self.assertEqual(match.groups(), ("a b/k.cu", "7"))
+
     def test_findings_are_shown_up_to_a_limit(self):
         kernels = ["race_bytes", "memory_misaligned", "race_last_block"]
         lines = self.check(kernels=kernels).stderr.splitlines()
@@ -405,10 +575,26 @@ class Check(Case):
         result = self.sanitizer("--log-file", "log", "--print-limit", "1", "--leak-check", "full",
                                 "--target-processes", "all", kernels=["memory_misaligned"])
         self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
-        self.assertIn("========= ERROR SUMMARY: 1 error\n", self.read("log").decode())
-        result = self.sanitizer("--luck", "1")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("luck", result.stderr)
+        self.assertIn("========= ERROR SUMMARY: 2 errors\n", self.read("log").decode())
+        self.assertIn("========= LEAK SUMMARY: 8192 bytes leaked in 2 allocations\n",
+                      self.read("log").decode())
+
+    def test_failures_of_compute_sanitizer_are_told_apart(self):
+        for words in (("--luck", "1"), ("--tool", "luck"), ("--kernel-regex", "(")):
+            result = self.sanitizer(*words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertNotIn("has not loaded", result.stderr)
+
+    def test_compute_sanitizer_on_some_kernels(self):
+        kernels = ["memory_misaligned", "memory_store_past_end"]
+        for words, is_found in ((("--kernel-name", "kne=memory_misaligned"), (True, False)),
+                                (("--kernel-name", "memory_mis"), (False, False)),
+                                (("--kernel-name", "kns=past_end"), (False, True)),
+                                (("--kernel-regex", "mis.*ed"), (True, False)),
+                                (("--kernel-name", "kns=mis,kns=past"), (True, True))):
+            text = self.sanitizer(*words, kernels=kernels).stdout
+            self.assertEqual(tuple(f"at {kernel} in" in text for kernel in kernels), is_found,
+                             words)
 
     def test_a_program_that_is_ended_leaves_its_findings(self):
         words = [TOOL, "check", "--json", "found.json", "--", sys.executable, "-c",

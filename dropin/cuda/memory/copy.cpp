@@ -7,6 +7,7 @@
 #include "core/object/callback.h"
 #include "core/stream/stream_capture.h"
 #include "dropin/cuda/memory/array.h"
+#include "dropin/cuda/memory/bad_address.h"
 
 namespace km::dropin {
 namespace {
@@ -16,7 +17,10 @@ void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
 /// Finds a side's place in device memory.
 CUresult resolve(Context& context, Side& side, uint64_t address, uint64_t size_bytes,
                  const char* what, Place* out) {
-  if (side == Side::kHost) return CUDA_SUCCESS;
+  if (side == Side::kHost) {
+    note_device_as_host(context, address, size_bytes, what);
+    return CUDA_SUCCESS;
+  }
   if (side == Side::kDevice) return out->find(context, address, size_bytes, what);
   if (!out->try_find(context, address, 0)) {
     side = Side::kHost;

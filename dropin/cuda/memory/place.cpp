@@ -1,6 +1,7 @@
 #include "dropin/cuda/memory/place.h"
 
 #include "base/assert.h"
+#include "dropin/cuda/memory/bad_address.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 
 namespace km::dropin {
@@ -34,6 +35,7 @@ bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes)
 
 CUresult Place::find(Context& context, CUdeviceptr address, uint64_t size_bytes, const char* what) {
   if (try_find(context, address, size_bytes)) return CUDA_SUCCESS;
+  note_bad_range(context, address, size_bytes, what);
   return fail(CUDA_ERROR_INVALID_VALUE,
               "%s: the %llu bytes at 0x%llx do not lie in one allocation that may be used", what,
               static_cast<unsigned long long>(size_bytes), address);

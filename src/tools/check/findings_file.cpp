@@ -51,18 +51,6 @@ ToldFinding finding_of(const std::vector<std::string>& fields) {
 
 }  // namespace
 
-/// A position is "a.cu:3 (PTX line 7)", "a.ptx:7 (a.cu:3)", "a.ptx:7" or "PTX line 7 of a".
-ToldPlace::Source ToldPlace::source() const {
-  std::string text = position.substr(0, position.find(" (PTX"));
-  const size_t open = text.find(" (");
-  if (open != std::string::npos && text.ends_with(')')) {
-    text = text.substr(open + 2, text.size() - open - 3);
-  }
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return {text, 0};
-  return {text.substr(0, colon), number_of(text.substr(colon + 1))};
-}
-
 Result<FindingsFile> FindingsFile::create() {
   const char* const folder = std::getenv("TMPDIR");
   std::string path = folder != nullptr && *folder != '\0' ? folder : "/tmp";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check/source_position.h"
 #include "base/result.h"
 
 namespace km::tools {
@@ -15,12 +16,9 @@ struct ToldPlace {
   std::string what, position, block, thread;
   std::string work;  // who did it, if not one thread
 
-  /// The file and line of the source, or those of the PTX text if no other are known.
-  struct Source {
-    std::string file;
-    uint64_t line = 0;  // 0: unknown
-  };
-  Source source() const;
+  /// True if it is a call of the host.
+  bool is_of_call() const { return !what.empty() && thread.empty() && work.empty(); }
+  SourcePosition source() const { return SourcePosition::of(position); }
 };
 
 /// A finding as a program tells it.

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const ToldPlace& place) {
-  const ToldPlace::Source source = place.source();
+  const SourcePosition source = place.source();
   Json json = {{"access", place.what}, {"source", source.file},  {"line", source.line},
                {"block", place.block}, {"thread", place.thread}, {"position", place.position}};
   if (!place.work.empty()) json["work"] = place.work;
@@ -46,7 +46,7 @@ std::string uri_of(const std::string& file) {
 }
 
 Json location_of(const ToldPlace& place, const std::string& text) {
-  const ToldPlace::Source source = place.source();
+  const SourcePosition source = place.source();
   Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", uri_of(source.file)}}}}}};
   if (source.line != 0) location["physicalLocation"]["region"] = {{"startLine", source.line}};
   if (!text.empty()) location["message"] = {{"text", text}};
@@ -54,27 +54,35 @@ Json location_of(const ToldPlace& place, const std::string& text) {
 }
 
 std::string access_of(const ToldPlace& place) {
+  if (place.is_of_call()) {
+    return place.what + (place.position.empty() ? "" : ", from " + place.position);
+  }
   const std::string thread = "thread " + place.thread + " of block " + place.block;
   return place.what + " by " + (place.work.empty() ? thread : place.work);
 }
 
 /// The place of a finding, in few words.
 std::string place_of(const ToldFinding& finding) {
-  const ToldPlace::Source source = finding.place.source();
-  if (source.line == 0) return finding.place.work + source.file;
-  return finding.kernel + ", " + source.file + ":" + std::to_string(source.line);
+  const SourcePosition source = finding.place.source();
+  const bool is_of_work = source.line == 0 && !finding.place.work.empty();
+  return (is_of_work ? finding.place.work : finding.kernel) +
+         (source.text.empty() ? "" : ", " + source.text);
 }
 
 Json result_of(const ToldFinding& finding) {
   std::string text = finding.message;
-  if (!finding.kernel.empty()) text += " (kernel " + finding.kernel + ")";
-  text += ": " + access_of(finding.place);
+  if (!finding.kernel.empty()) {
+    text += (finding.place.is_of_call() ? " (call " : " (kernel ") + finding.kernel + ")";
+  }
+  if (!finding.place.what.empty()) text += ": " + access_of(finding.place);
   if (!finding.advice.empty()) text += ". " + finding.advice;
   Json result = {{"ruleId", rule_of(finding)},
                  {"level", "error"},
                  {"message", {{"text", text}}},
-                 {"locations", Json::array({location_of(finding.place, "")})},
                  {"occurrenceCount", finding.count}};
+  if (finding.place.source().line != 0) {
+    result["locations"] = Json::array({location_of(finding.place, "")});
+  }
   if (finding.other.what.empty()) return result;
   const std::string other = "after: " + access_of(finding.other);
   result["relatedLocations"] = Json::array({location_of(finding.other, other)});
@@ -87,7 +95,7 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
-std::string json_of(const std::vector<ToldFinding>& findings) {
+std::string json_of(const std::vector<ToldFinding>& findings, uint64_t suppressed) {
   Json list = Json::array();
   for (const ToldFinding& finding : findings) {
     Json one = {{"tool", finding.tool},
@@ -103,7 +111,7 @@ std::string json_of(const std::vector<ToldFinding>& findings) {
     one["count"] = finding.count;
     list.push_back(std::move(one));
   }
-  return text_of({{"findings", list}});
+  return text_of({{"findings", list}, {"suppressed", suppressed}});
 }
 
 std::string sarif_of(const std::vector<ToldFinding>& findings) {
@@ -123,21 +131,21 @@ std::string sarif_of(const std::vector<ToldFinding>& findings) {
                   {"runs", Json::array({run})}});
 }
 
-std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most) {
+std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most, uint64_t suppressed) {
   std::map<std::string, uint64_t> tools;
   std::string text;
   uint64_t shown = 0;
   for (const ToldFinding& finding : findings) {
     ++tools[finding.tool];
     if (shown++ >= most) continue;
-    char line[512];
-    std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  %s\n", finding.tool.c_str(),
-                  finding.kind.c_str(), static_cast<unsigned long long>(finding.count),
-                  place_of(finding).c_str());
-    text += line;
+    char line[128];
+    std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  ", finding.tool.c_str(),
+                  finding.kind.c_str(), static_cast<unsigned long long>(finding.count));
+    text += line + place_of(finding) + '\n';
   }
   std::string sum = counted(findings.size(), "finding");
   for (const auto& [tool, count] : tools) sum += ", " + std::to_string(count) + " of " + tool;
+  if (suppressed != 0) sum += "; " + std::to_string(suppressed) + " suppressed";
   return "kernelmill check: " + sum + '\n' + text;
 }
 

@@ -14,7 +14,7 @@ std::string line(const std::string& text) { return kBar + text + '\n'; }
 std::string more(const std::string& text) { return kBar + ("    " + text) + '\n'; }
 
 std::string at(const ToldFinding& finding, const ToldPlace& place) {
-  const ToldPlace::Source source = place.source();
+  const SourcePosition source = place.source();
   if (source.line == 0 && !place.work.empty()) return place.what;
   return "at " + finding.kernel + " in " + source.file + ":" + std::to_string(source.line);
 }
@@ -42,8 +42,34 @@ std::string race_text(const ToldFinding& finding) {
          more("and " + side(finding.other) + " [" + std::to_string(finding.count) + " hazards]");
 }
 
+std::string leak_text(const ToldFinding& finding) {
+  return line("Leaked " + counted(finding.size_bytes, "byte") + " at " + hex(finding.address)) +
+         more("Allocated by " + finding.kernel) + more("from " + finding.place.position);
+}
+
+/// A call of the host with an address that is wrong.
+std::string call_text(const ToldFinding& finding) {
+  return line("Program hit " + finding.kind + " on call to " + finding.kernel + ": " +
+              finding.message) +
+         more("Address " + finding.allocation) + more("from " + finding.place.position);
+}
+
+/// The sum of what was leaked, which the tool prints if it was looked for.
+std::string leak_summary(const std::vector<ToldFinding>& findings) {
+  uint64_t bytes = 0, count = 0;
+  for (const ToldFinding& finding : findings) {
+    if (finding.tool != "leak") continue;
+    bytes += finding.size_bytes * finding.count;
+    count += finding.count;
+  }
+  return line("LEAK SUMMARY: " + counted(bytes, "byte") + " leaked in " +
+              counted(count, "allocation"));
+}
+
 std::string text_of(const ToldFinding& finding) {
   if (finding.tool == "race") return race_text(finding);
+  if (finding.tool == "leak") return leak_text(finding);
+  if (finding.place.is_of_call()) return call_text(finding);
   std::string first = "Program hit " + finding.kind + ": " + finding.message;
   const std::string size = " of size " + counted(finding.size_bytes, "byte");
   if (finding.tool == "init") {
@@ -77,6 +103,7 @@ std::string sanitizer_text(const std::vector<ToldFinding>& findings, const std::
     return text + line("RACECHECK SUMMARY: " + std::to_string(shown) + " hazards displayed (" +
                        count + " errors, 0 warnings)");
   }
+  if (tool.find("leak") != std::string::npos) text += leak_summary(findings);
   return text + line("ERROR SUMMARY: " + counted(findings.size(), "error"));
 }
 

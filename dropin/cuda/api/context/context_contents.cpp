@@ -1,5 +1,6 @@
 #include "dropin/cuda/api/context/context_contents.h"
 
+#include "core/context/call_findings.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph.h"
 #include "dropin/cuda/memory/pool.h"
@@ -29,6 +30,7 @@ CUresult begin_contents(Context& context) {
 
 void end_contents(Context& context, const MayBlock& may_block) {
   static_cast<void>(context.core()->synchronize(may_block));
+  report_leaked_memory(*context.core());
   retire_all<Event>(context);
   retire_all<Stream>(context);
   ContextStreams::of(context).drop_ending();

@@ -6,6 +6,7 @@
 #include "core/object/callback.h"
 #include "dropin/cuda/context/allocation.h"
 #include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/memory/bad_address.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/memory/virtual_memory.h"
@@ -53,13 +54,13 @@ void wait_for_others(const MayBlock& may_block, const km::Context& owner) {
 /// Host functions cannot call it: they are part of that work.
 CUresult free_memory(CUdeviceptr address) {
   CU_CURRENT(current);
-  static_cast<void>(current);
   CU_TRY(require_no_capture_of("freeing memory"));
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   Allocation taken;
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
   if (!Driver::instance().take(address, kDeviceKinds, &taken)) {
+    if (address != 0) note_bad_free(*current, address);
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
   if (taken.kind == AllocationKind::kDevice) {
@@ -90,11 +91,11 @@ CUresult allocate_host(void** out, size_t size_bytes, unsigned flags) {
 
 CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   CU_CURRENT(context);
-  static_cast<void>(context);
   CU_TRY(require_no_capture_of("freeing memory"));
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   Allocation taken;
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
+    if (pointer != nullptr) note_bad_free(*context, reinterpret_cast<uint64_t>(pointer));
     return fail(none, "no such memory begins at %p", pointer);
   }
   wait_for_others(may_block, taken.memory->context());

@@ -3,6 +3,7 @@
 #include "core/memory/slice.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/memory/bad_address.h"
 #include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/stream/stream.h"
 
@@ -30,6 +31,7 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
   if (!Driver::instance().take(address, kind_bit(AllocationKind::kDevice), &taken)) {
+    if (address != 0) note_bad_free(stream->context(), address);
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
