@@ -3,13 +3,9 @@
  * what each tool finds.
  *
  * Example:
- *   void print_finding(void* user_data, const km_finding* found) {
- *     fprintf((FILE*)user_data, "%s:%u: %s\n", found->place.source, (unsigned)found->place.line,
- *             found->message);
- *   }
- *   ...
- *   KM_CHECK(km_context_set_check(context, KM_CHECK_MEMORY | KM_CHECK_RACE, 0, print_finding,
- *                                 stderr));
+ *   KM_CHECK(km_context_set_check(context, KM_CHECK_MEMORY | KM_CHECK_RACE, 0, NULL, NULL));
+ *   KM_CHECK(km_stream_synchronize(stream));
+ *   KM_CHECK(km_context_set_check(context, KM_CHECK_OFF, 0, NULL, NULL));
  */
 #ifndef KERNELMILL_CHECK_H
 #define KERNELMILL_CHECK_H

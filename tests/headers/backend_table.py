@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ENTRY = re.compile(r"^  (?:km_status|void|const char\*) \(\*(\w+)\)\(", re.M)
+ENTRY = re.compile(r"^  (?:km_status|km_check_flags|void|const char\*) \(\*(\w+)\)\(", re.M)
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \|[^|]*\|$", re.M)
 
 

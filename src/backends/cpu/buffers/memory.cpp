@@ -53,13 +53,15 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes,
     if (is_counted) context->device()->give_memory_back(block_bytes);
     return std::move(block.error());
   }
+  const bool is_undefined = is_counted && !zeroed && context->checks().has(check_tool::kInit);
   try {
+    // The last step makes the owner of the block: what fails after it would free the block twice.
+    if (is_undefined) UndefinedMemory::instance().add(block->address, size_bytes);
     auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block, owner);
     *out_block = *block;
-    const bool is_undefined = is_counted && !zeroed && context->checks().has(check_tool::kInit);
-    if (is_undefined) UndefinedMemory::instance().add(block->address, size_bytes);
     return memory;
   } catch (const std::bad_alloc&) {
+    if (is_undefined) UndefinedMemory::instance().define(block->address, size_bytes);
     Heap::instance().free(*block);
     if (is_counted) context->device()->give_memory_back(block_bytes);
     throw;
@@ -92,8 +94,10 @@ Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const He
                Owner owner)
     : context_(context), address_(address), size_bytes_(size_bytes), block_(block), owner_(owner) {
   context_->allocations().add(address, size_bytes);
-  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]] {
+    const HostMemoryNeeded needed;  // a failure would leave the allocation without its memory
     order->follow(address, size_bytes);
+  }
   context_->retain();
 }
 
