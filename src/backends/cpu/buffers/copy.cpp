@@ -62,18 +62,6 @@ Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   return {};
 }
 
-/// The work that the checker knows to be in the stream; null if it follows no streams.
-StreamOrder::Clock stream_state(Stream* stream) {
-  StreamOrder* const order = StreamOrder::active();
-  return order != nullptr ? order->clock_of(stream->order_number()) : nullptr;
-}
-
-/// The call has waited for all of this. A call that has only read its source has not.
-void note_wait(const StreamOrder::Clock& known) {
-  if (known != nullptr) [[unlikely]]
-    StreamOrder::active()->wait_on_host(*known);
-}
-
 Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const kmb_queued* queued,
                uint64_t* out_ticket) {
   Context* context = stream->context();
@@ -92,7 +80,7 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
       order->end(*operation);
     }
     stream->end_inline(ticket);
-    if (host == HostSide::destination) note_wait(stream_state(stream));
+    if (host == HostSide::destination) StreamOrder::note_wait(stream->known_order());
     KM_TRY(failure_status(failure, transfer, context->allocations()));
     *out_ticket = ticket;
     return {};
@@ -107,10 +95,11 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
   }
   command->failure = &failure;
   ticket = stream->submit(command);
-  const StreamOrder::Clock known = stream_state(stream);
+  const StreamOrder::Clock known = stream->known_order();
   if (queued != nullptr) queued->call(queued->user_data, ticket);
   stream->wait(ticket, kForever);
-  if (host == HostSide::destination) note_wait(known);
+  // A call that has only read its source has not waited.
+  if (host == HostSide::destination) StreamOrder::note_wait(known);
   KM_TRY(context->check());
   KM_TRY(failure_status(failure, transfer, context->allocations()));
   *out_ticket = ticket;

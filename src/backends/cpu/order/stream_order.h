@@ -41,6 +41,11 @@ class StreamOrder : private AccessHistory::Judge {
   void wait(uint32_t stream, const StreamClock& clock);
   /// The host knows that all of these are over.
   void wait_on_host(const StreamClock& clock);
+  /// wait_on_host() of the active order; nothing if `known` is null.
+  static void note_wait(const Clock& known) {
+    if (known != nullptr) [[unlikely]]
+      active()->wait_on_host(*known);
+  }
 
   // ---- Operations as they run.
   /// A host function ends, which may have waited for anything that the host knows.

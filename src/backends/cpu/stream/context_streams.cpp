@@ -23,14 +23,10 @@ void drop_queued(std::span<Stream* const> streams) {
 }  // namespace
 
 void drain(const Context& context) {
-  StreamOrder* const order = StreamOrder::active();
   for (Stream* stream : context.streams()) {
-    StreamOrder::Clock known;
-    if (order != nullptr && stream->has_order_number()) [[unlikely]]
-      known = order->clock_of(stream->order_number());
+    const StreamOrder::Clock known = stream->known_order();
     stream->wait(stream->submitted(), kForever);
-    if (known != nullptr) [[unlikely]]
-      order->wait_on_host(*known);
+    StreamOrder::note_wait(known);
   }
 }
 

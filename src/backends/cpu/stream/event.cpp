@@ -77,6 +77,8 @@ void Event::set_latest(Marker* marker) {
 }
 
 StreamOrder::Clock Event::order() {
+  if (StreamOrder::active() == nullptr) [[likely]]
+    return nullptr;
   std::lock_guard lock(lock_);
   return order_;
 }
@@ -152,13 +154,12 @@ km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* e
     Event* event = from(handle);
     Context* context = event->context();
     Held marker(event->latest());
-    const StreamOrder::Clock known = StreamOrder::active() != nullptr ? event->order() : nullptr;
+    const StreamOrder::Clock known = event->order();
     bool done =
         !marker || marker->done() || context->failed() || wait_for(*marker.get(), timeout_ns);
     const bool failed = context->failed();
     if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
-    if (known != nullptr && !failed) [[unlikely]]
-      StreamOrder::active()->wait_on_host(*known);
+    if (!failed) StreamOrder::note_wait(known);
     if (timeout_ns != 0) context->output().flush();
     return failed ? report(context->failure(), error) : KM_SUCCESS;
   });
@@ -177,11 +178,7 @@ km_status event_elapsed(kmb_event* start, kmb_event* end, int64_t* out_elapsed_n
       result = KM_NOT_READY;
       return {};
     }
-    for (Event* const event : {from(start), from(end)}) {
-      const StreamOrder::Clock known = StreamOrder::active() != nullptr ? event->order() : nullptr;
-      if (known != nullptr) [[unlikely]]
-        StreamOrder::active()->wait_on_host(*known);
-    }
+    for (Event* const event : {from(start), from(end)}) StreamOrder::note_wait(event->order());
     *out_elapsed_ns =
         static_cast<int64_t>(last->time_ns()) - static_cast<int64_t>(first->time_ns());
     return {};

@@ -41,17 +41,6 @@ Command* new_command(Stream* stream, CommandKind kind) {
   return command;
 }
 
-namespace {
-
-/// The work that the checker knows to be in the stream; null if it follows no streams.
-StreamOrder::Clock order_of(Stream* stream) {
-  StreamOrder* const order = StreamOrder::active();
-  if (order == nullptr || !stream->has_order_number()) return nullptr;
-  return order->clock_of(stream->order_number());
-}
-
-}  // namespace
-
 km_status stream_create(kmb_context* context, km_stream_flags flags, int32_t priority,
                         kmb_stream** out_stream, kmb_error* error) {
   return guarded(error, [&]() -> Status {
@@ -69,12 +58,11 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
   return caught(error, [&]() -> km_status {
     Stream* stream = from(handle);
     Context* context = stream->context();
-    const StreamOrder::Clock known = order_of(stream);
+    const StreamOrder::Clock known = stream->known_order();
     bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
     const bool failed = context->failed();
     if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
-    if (known != nullptr && !failed) [[unlikely]]
-      StreamOrder::active()->wait_on_host(*known);
+    if (!failed) StreamOrder::note_wait(known);
     if (timeout_ns != 0) context->output().flush();
     return failed ? report(context->failure(), error) : KM_SUCCESS;
   });
@@ -84,10 +72,8 @@ km_status stream_wait_event(kmb_stream* handle, kmb_event* event, kmb_error* err
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]] {
-      const StreamOrder::Clock known = from(event)->order();
-      if (known != nullptr) order->wait(stream->order_number(), *known);
-    }
+    if (const StreamOrder::Clock known = from(event)->order()) [[unlikely]]
+      StreamOrder::active()->wait(stream->order_number(), *known);
     Marker* marker = from(event)->latest();
     if (marker == nullptr) return {};
     if (marker->done() || marker->stream() == stream) {
@@ -107,7 +93,7 @@ km_status stream_wait_ticket(kmb_stream* handle, kmb_stream* other_handle, uint6
     Stream* stream = from(handle);
     Stream* other = from(other_handle);
     KM_TRY(stream->context()->check());
-    if (const StreamOrder::Clock known = order_of(other)) [[unlikely]]
+    if (const StreamOrder::Clock known = other->known_order()) [[unlikely]]
       StreamOrder::active()->wait(stream->order_number(), *known);
     if (other == stream || other->is_complete(*inout_ticket)) return {};
     Command* command = new_command(stream, CommandKind::wait);

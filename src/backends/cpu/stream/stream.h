@@ -13,6 +13,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/command/command.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/deferred_actions.h"
 #include "base/thread/spin_lock.h"
 
@@ -39,7 +40,8 @@ class Stream {
 
   /// The number by which the checker knows the stream, from its first use on.
   uint32_t order_number();
-  bool has_order_number() const { return of_user_.order_number.load() != 0; }
+  /// The work that the checker knows to be in the stream; null if it knows of none.
+  StreamOrder::Clock known_order() const;
   /// Sets that core orders the stream's work with that of others.
   void set_ordered(bool on) { of_user_.is_ordered = on; }
   /// True if the checker follows what the stream's work accesses.

@@ -40,6 +40,14 @@ uint32_t Stream::order_number() {
   return number;
 }
 
+StreamOrder::Clock Stream::known_order() const {
+  StreamOrder* const order = StreamOrder::active();
+  if (order == nullptr) [[likely]]
+    return nullptr;
+  const uint32_t number = of_user_.order_number.load();
+  return number != 0 ? order->clock_of(number) : nullptr;
+}
+
 /// Called before the command is submitted. Those of a graph's other lanes belong to the launch of
 /// the graph already.
 void Stream::note_operation(Command& command) {
