@@ -1,11 +1,10 @@
 #include "backends/cpu/command/operation_report.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/diagnose.h"
 #include "base/text.h"
 
 namespace km::cpu {
@@ -106,16 +105,6 @@ std::shared_ptr<AccessOrigin> origin_of(const Author& author, std::string name) 
   return origin;
 }
 
-/// The text of a position in a kernel, which takes a while to make.
-const std::string& position_of(const CodeUnit& unit, uint32_t line) {
-  static auto& known = *new std::map<std::pair<uint64_t, uint32_t>, std::string>;
-  static std::mutex& mutex = *new std::mutex;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = known.try_emplace({unit.id, line});
-  if (is_new) found->second = unit.position_of(0, line);
-  return found->second;
-}
-
 void report_kernel(const LaunchRun& run, const Author& author, Context& context) {
   const LaunchChecks* const checks = run.checks.get();
   if (checks == nullptr || checks->touched() == nullptr) return;
@@ -128,7 +117,7 @@ void report_kernel(const LaunchRun& run, const Author& author, Context& context)
   origin->is_kernel = true;
   origin->has_fences = checks->has_fences();
   for (const TouchedMemory::Place& place : checks->touched()->places()) {
-    origin->places.push_back({place, position_of(*run.unit, place.line)});
+    origin->places.push_back({place, position_of_line(*run.unit, place.line)});
   }
   report(origin, pages, context);
 }

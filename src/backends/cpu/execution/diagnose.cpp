@@ -6,6 +6,8 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
+#include <mutex>
 
 #include "backends/cpu/config/config.h"
 #include "base/text.h"
@@ -160,6 +162,16 @@ std::string index_text(const uint32_t size[3], uint64_t linear) {
   const uint64_t x = std::max(size[0], 1U), y = std::max(size[1], 1U);
   return format("(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", linear % x, linear / x % y,
                 linear / x / y);
+}
+
+const std::string& position_of_line(const CodeUnit& unit, uint32_t line) {
+  // The objects are never destroyed, because work may end while the process exits.
+  static auto& known = *new std::map<std::pair<uint64_t, uint32_t>, std::string>;
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.try_emplace({unit.id, line});
+  if (is_new) found->second = unit.position_of(0, line);
+  return found->second;
 }
 
 std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {

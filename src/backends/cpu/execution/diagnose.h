@@ -14,6 +14,9 @@ namespace km::cpu {
 
 /// The three indices "(x,y,z)" of a thread in a block, or of a block in a grid, of this size.
 std::string index_text(const uint32_t size[3], uint64_t linear);
+/// The text of a line's position in the code, which is kept, because finding it searches the
+/// module. Thread-safe.
+const std::string& position_of_line(const CodeUnit& unit, uint32_t line);
 /// The place of an address, with the parameters that point into the same allocation.
 std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run);
 /// A sticky error with the kernel, block, thread, address and PTX line of a fault.
