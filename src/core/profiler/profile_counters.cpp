@@ -4,6 +4,7 @@
 #include <array>
 #include <cinttypes>
 
+#include "backend/counts.h"
 #include "base/assert.h"
 #include "base/printable.h"
 #include "core/profiler/profile_text.h"
@@ -110,11 +111,7 @@ const char* counter_unit(kmb_counter_kind kind) {
 std::vector<Profiler::Counter> totals_of(const Profiler::Row& row) {
   std::array<kmb_counts, kKinds> sums{};
   for (const Profiler::Counter& counter : row.counters) {
-    kmb_counts& sum = sums[static_cast<size_t>(counter.kind)];
-    sum.requests += counter.counts.requests;
-    sum.threads += counter.counts.threads;
-    sum.taken += counter.counts.taken;
-    sum.ideal += counter.counts.ideal;
+    add_counts(counter.counts, sums[static_cast<size_t>(counter.kind)]);
   }
   std::vector<Profiler::Counter> totals;
   for (size_t kind = 1; kind < kKinds; ++kind) {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <new>
 
+#include "backend/counts.h"
 #include "base/assert.h"
+#include "base/check/source_position.h"
 #include "base/thread/thread_object.h"
 
 namespace km {
@@ -172,32 +174,13 @@ void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept
   }
 }
 
-namespace {
-
-/// The source line of a position: of "sum.cu:41 (PTX line 31)" and of "sum.ptx:31 (sum.cu:41)". A
-/// position without one stays as it is.
-std::string_view source_line_of(std::string_view position) {
-  const size_t open = position.find(" (");
-  if (open == std::string_view::npos || !position.ends_with(')')) return position;
-  if (position.substr(open).starts_with(" (PTX line ")) return position.substr(0, open);
-  position.remove_prefix(open + 2);
-  position.remove_suffix(1);
-  return position;
-}
-
-}  // namespace
-
 /// Adds up the counters of each line of the source, of which the code may have several copies. The
 /// caller must hold the lock.
 void Profiler::add_counters(const kmb_profile_record& record, uint32_t name) {
   Counters& all = counters_[name];
   for (uint64_t i = 0; i < record.counter_count; ++i) {
     const kmb_counter& counter = record.counters[i];
-    kmb_counts& sum = all[{std::string(source_line_of(counter.position)), counter.kind}];
-    sum.requests += counter.counts.requests;
-    sum.threads += counter.counts.threads;
-    sum.taken += counter.counts.taken;
-    sum.ideal += counter.counts.ideal;
+    add_counts(counter.counts, all[{SourcePosition::of(counter.position).text, counter.kind}]);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "backend/counts.h"
 #include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
@@ -39,13 +40,6 @@ void add_request(const WarpRequest& request, const RequestCost& cost, kmb_counts
   sum.threads += count_of(request.lanes);
   sum.taken += cost.taken;
   sum.ideal += cost.ideal;
-}
-
-void add_counts(const kmb_counts& counts, kmb_counts& sum) {
-  sum.requests += counts.requests;
-  sum.threads += counts.threads;
-  sum.taken += counts.taken;
-  sum.ideal += counts.ideal;
 }
 
 }  // namespace
