@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "base/fixed_text.h"
 #include "base/process/at_exit.h"
 #include "base/text.h"
 #include "core/context/context.h"
@@ -24,11 +25,6 @@ Watched& watched() {
   return *made;
 }
 
-template <size_t kBytes>
-void put(char (&field)[kBytes], const std::string& text) {
-  std::snprintf(field, kBytes, "%s", text.c_str());
-}
-
 km_finding_place no_place() {
   km_finding_place place{};
   std::fill(std::begin(place.block), std::end(place.block), UINT32_MAX);
@@ -45,7 +41,7 @@ km_finding finding_of(km_check_flags tool, const char* kind, uint64_t address,
   finding.address = address;
   finding.size_bytes = size_bytes;
   finding.place = finding.other = no_place();
-  put(finding.kind, kind);
+  copy_text(finding.kind, kind);
   return finding;
 }
 
@@ -68,13 +64,13 @@ void report_leak(Context& context, const TrackedAllocation& allocation) {
   const HostStack& stack = allocation.stack;
   km_finding finding = finding_of(KM_CHECK_LEAK, kind_of(allocation.kind), allocation.address,
                                   allocation.size_bytes);
-  put(finding.kernel, stack.call());
-  put(finding.place.access, "allocation of " + counted(allocation.size_bytes, "byte"));
-  put(finding.place.source, stack.callers());
-  put(finding.message, counted(allocation.size_bytes, "byte") + " of " + allocation.memory_text() +
-                           " that nothing has freed");
-  if (!allocation.tag.empty()) put(finding.allocation, "tag '" + allocation.tag + "'");
-  put(finding.advice, "Free it when it is no longer used.");
+  copy_text(finding.kernel, stack.call());
+  copy_text(finding.place.access, "allocation of " + counted(allocation.size_bytes, "byte"));
+  copy_text(finding.place.source, stack.callers());
+  copy_text(finding.message, counted(allocation.size_bytes, "byte") + " of " +
+                                 allocation.memory_text() + " that nothing has freed");
+  if (!allocation.tag.empty()) copy_text(finding.allocation, "tag '" + allocation.tag + "'");
+  copy_text(finding.advice, "Free it when it is no longer used.");
   context.add_finding(finding);
 }
 
@@ -102,11 +98,13 @@ void report_bad_call(Context& context, const BadCall& call) noexcept {
   try {
     const HostStack stack = HostStack::take(1);
     km_finding finding = finding_of(KM_CHECK_MEMORY, call.kind, call.address, call.size_bytes);
-    put(finding.kernel, stack.call());
-    put(finding.place.access, call.size_bytes == 0 ? "call" : counted(call.size_bytes, "byte"));
-    put(finding.place.source, stack.callers());
-    put(finding.message, call.message);
-    put(finding.allocation, hex(call.address) + ", " + context.tracker().locate(call.address));
+    copy_text(finding.kernel, stack.call());
+    copy_text(finding.place.access,
+              call.size_bytes == 0 ? "call" : counted(call.size_bytes, "byte"));
+    copy_text(finding.place.source, stack.callers());
+    copy_text(finding.message, call.message);
+    copy_text(finding.allocation,
+              hex(call.address) + ", " + context.tracker().locate(call.address));
     context.add_finding(finding);
   } catch (const std::bad_alloc&) {
   }

@@ -6,16 +6,10 @@
 #include "backends/cpu/check/findings.h"
 #include "backends/cpu/check/undefined_memory.h"
 #include "base/check/source_position.h"
+#include "base/fixed_text.h"
 
 namespace km::cpu {
 namespace {
-
-template <size_t kBytes>
-void put(char (&field)[kBytes], const std::string& text) {
-  const size_t length = std::min(text.size(), kBytes - 1);
-  std::copy_n(text.data(), length, field);
-  field[length] = '\0';
-}
 
 /// Reads "(x,y,z)". Other texts, which name no single thread, give the unknown number.
 void put_index(uint32_t (&index)[3], const std::string& text) {
@@ -27,8 +21,8 @@ void put_index(uint32_t (&index)[3], const std::string& text) {
 km_finding_place abi_place(const FindingPlace& place) {
   km_finding_place made{};
   const SourcePosition source = SourcePosition::of(place.position);
-  put(made.access, place.work.empty() ? place.what : place.what + " by " + place.work);
-  put(made.source, source.file);
+  copy_text(made.access, place.work.empty() ? place.what : place.what + " by " + place.work);
+  copy_text(made.source, source.file);
   made.line = source.line;
   put_index(made.block, place.block);
   put_index(made.thread, place.thread);
@@ -75,11 +69,11 @@ km_finding abi_finding(const Finding& finding) {
   made.size_bytes = finding.size_bytes;
   made.place = abi_place(finding.place);
   made.other = abi_place(finding.other);
-  put(made.kind, finding.kind);
-  put(made.kernel, finding.kernel);
-  put(made.message, finding.message);
-  put(made.allocation, finding.allocation);
-  put(made.advice, finding.advice);
+  copy_text(made.kind, finding.kind);
+  copy_text(made.kernel, finding.kernel);
+  copy_text(made.message, finding.message);
+  copy_text(made.allocation, finding.allocation);
+  copy_text(made.advice, finding.advice);
   return made;
 }
 

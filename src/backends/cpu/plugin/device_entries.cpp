@@ -11,6 +11,7 @@
 #include "backends/cpu/device/device_attributes.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/runtime/images.h"
+#include "base/fixed_text.h"
 #include "base/text.h"
 
 namespace km::cpu {
@@ -41,11 +42,6 @@ std::vector<Device*> make_devices() {
 const std::vector<Device*>& devices() {
   static const auto* const all = new std::vector<Device*>(make_devices());
   return *all;
-}
-
-template <size_t Size>
-void copy_text(char (&to)[Size], const std::string& text) {
-  snprintf(to, Size, "%s", text.c_str());
 }
 
 std::optional<int64_t> attribute_value(const Device& device, km_device_attribute attribute) {
