@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,14 +11,15 @@
 
 namespace km::cpu {
 
-/// A table of two levels with an object for each 4096 bytes of memory. Objects are made from the
+/// The memory that one object of an AddressTable is for.
+constexpr uint64_t kTablePieceBytes = 4096;
+
+/// A table of two levels with an object for each piece of memory. Objects are made from the
 /// address at which their memory begins, and never removed, so that readers need no lock.
 /// Thread-safe.
 template <typename Object>
 class AddressTable {
  public:
-  static constexpr uint64_t kPieceBits = 12, kPieceBytes = uint64_t{1} << kPieceBits;
-
   AddressTable() : roots_(new std::atomic<Leaf*>[kRoots] {}) {}
 
   /// The object of the address; null: it has not been made.
@@ -34,8 +36,8 @@ class AddressTable {
     if (root.load() == nullptr) root.store(leaves_.emplace_back(std::make_unique<Leaf>()).get());
     std::atomic<Object*>& place = root.load()->at(index_of(address));
     if (place.load() == nullptr) {
-      const uint64_t begin = address & ~(kPieceBytes - 1);
-      place.store(objects_.emplace_back(std::make_unique<Object>(begin, kPieceBytes)).get());
+      const uint64_t begin = address & ~(kTablePieceBytes - 1);
+      place.store(objects_.emplace_back(std::make_unique<Object>(begin, kTablePieceBytes)).get());
     }
     return place.load();
   }
@@ -47,6 +49,7 @@ class AddressTable {
   }
 
  private:
+  static constexpr uint64_t kPieceBits = std::countr_zero(kTablePieceBytes);
   static constexpr uint64_t kLeafBits = 15, kAddressBits = 47;
   static constexpr uint64_t kRoots = uint64_t{1} << (kAddressBits - kPieceBits - kLeafBits);
   using Leaf = std::array<std::atomic<Object*>, uint64_t{1} << kLeafBits>;

@@ -208,30 +208,34 @@ AccessRecord BlockChecks::begin_access(const simt::AccessNote& note, const Addre
   return access;
 }
 
-void BlockChecks::note_segment(const AccessReport& report, const Segment& segment) {
-  const uint64_t address = report.addresses[segment.first];
-  const uint64_t size_bytes = report.note->size_bytes;
-  if (!is_watched(address, size_bytes)) return;
+AddressRange BlockChecks::memory_of(const AccessReport& report, const Segment& segment) {
+  const uint64_t lanes = segment.is_uniform ? 1 : segment.count;
+  return {report.addresses[segment.first], lanes * report.note->size_bytes};
+}
+
+/// The record of a segment's access: of its first lane, or of all if they read one place.
+AccessRecord BlockChecks::begin_segment(const AccessReport& report, const Segment& segment) const {
   AccessRecord access =
-      begin_access(*report.note, {address, size_bytes}, report.first_thread + segment.first);
+      begin_access(*report.note, memory_of(report, segment), report.first_thread + segment.first);
   if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
-  const AddressRange all{address, segment.is_uniform ? size_bytes : size_bytes * segment.count};
+  return access;
+}
+
+void BlockChecks::note_segment(const AccessReport& report, const Segment& segment) {
+  const AddressRange all = memory_of(report, segment);
+  if (!is_watched(all.begin, report.note->size_bytes)) return;
   if (has_tool(simt::check_tool::kStreams)) note_touch(*report.note, all);
   if (!has_tool(simt::check_tool::kRace)) return;
+  const AccessRecord access = begin_segment(report, segment);
   touch_memory(access, report, all);
   const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
   for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
 }
 
 void BlockChecks::note_content(const AccessReport& report, const Segment& segment) {
-  const uint64_t size_bytes = report.note->size_bytes;
-  const uint64_t begin = report.addresses[segment.first];
-  const AddressRange all{begin, segment.is_uniform ? size_bytes : size_bytes * segment.count};
-  if (!is_watched(begin, size_bytes)) return;
-  const uint32_t thread = report.first_thread + segment.first;
-  AccessRecord access = begin_access(*report.note, all, thread);
-  if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
-  note_content(access, *report.note, all);
+  const AddressRange all = memory_of(report, segment);
+  if (!is_watched(all.begin, report.note->size_bytes)) return;
+  note_content(begin_segment(report, segment), *report.note, all);
 }
 
 void BlockChecks::note_range(const AddressRange& range, uint32_t thread,

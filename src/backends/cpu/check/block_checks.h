@@ -97,6 +97,8 @@ class BlockChecks {
   template <typename Action>
   void for_segments(const AccessReport& report, const Action& action) const;
   Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
+  AccessRecord begin_segment(const AccessReport& report, const Segment& segment) const;
+  static AddressRange memory_of(const AccessReport& report, const Segment& segment);
   void note_segment(const AccessReport& report, const Segment& segment);
   void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,

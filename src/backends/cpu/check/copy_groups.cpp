@@ -18,10 +18,14 @@ size_t CopyGroups::index_of(uint32_t thread, simt::CopyKind kind) {
   return kKinds * thread + (kind == simt::CopyKind::group ? 0 : 1);
 }
 
-void CopyGroups::commit(uint32_t thread, simt::CopyKind kind, uint32_t now) {
+CopyGroups::Groups& CopyGroups::groups_of(uint32_t thread, simt::CopyKind kind) {
   const size_t index = index_of(thread, kind);
   if (index >= threads_.size()) threads_.resize(kKinds * (size_t{thread} + 1));
-  std::vector<uint32_t>& commits = threads_[index].commits;
+  return threads_[index];
+}
+
+void CopyGroups::commit(uint32_t thread, simt::CopyKind kind, uint32_t now) {
+  std::vector<uint32_t>& commits = groups_of(thread, kind).commits;
   KM_ASSERT(commits.empty() || commits.back() <= now, "a group that ends before the last one");
   if (commits.size() == kMostCommits) commits.erase(commits.begin());
   commits.push_back(now);
@@ -46,9 +50,7 @@ void CopyGroups::wait(uint32_t thread, simt::CopyKind kind, uint32_t pending, ui
 }
 
 void CopyGroups::wait_all(uint32_t thread, simt::CopyKind kind, uint32_t now) {
-  const size_t index = index_of(thread, kind);
-  if (index >= threads_.size()) threads_.resize(kKinds * (size_t{thread} + 1));
-  add(threads_[index], {now, now});
+  add(groups_of(thread, kind), {now, now});
 }
 
 std::optional<uint32_t> CopyGroups::completed(uint32_t thread, simt::CopyKind kind,

@@ -35,6 +35,7 @@ class CopyGroups {
     std::vector<Wait> waits;        // both times ascend
     uint32_t forgotten = 0;         // the waits for copies before this time are no longer known
   };
+  Groups& groups_of(uint32_t thread, simt::CopyKind kind);
   static void add(Groups& groups, const Wait& wait);
   static constexpr size_t kKinds = 2;  // group and bulk_group
   static size_t index_of(uint32_t thread, simt::CopyKind kind);

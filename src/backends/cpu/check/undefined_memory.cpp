@@ -13,11 +13,9 @@ uint64_t bits(uint64_t first, uint64_t count) {
   return (count == 64 ? UINT64_MAX : (uint64_t{1} << count) - 1) << first;
 }
 
-/// The end of the part that holds the address.
-uint64_t part_end(uint64_t address) {
-  constexpr uint64_t kBytes = 4096;
-  return (address / kBytes + 1) * kBytes;
-}
+/// The begin and the end of the part that holds the address.
+uint64_t part_begin(uint64_t address) { return address - address % kTablePieceBytes; }
+uint64_t part_end(uint64_t address) { return part_begin(address) + kTablePieceBytes; }
 
 }  // namespace
 
@@ -88,8 +86,7 @@ void UndefinedMemory::set(uint64_t address, uint64_t size_bytes, bool is_undefin
 uint64_t UndefinedMemory::first_undefined(uint64_t address, uint64_t size_bytes) const {
   const uint64_t begin = address, end = address + size_bytes;
   while (address < end) {
-    const uint64_t last = std::min(end, part_end(address)),
-                   base = last - 1 - (last - 1) % Part::kBytes;
+    const uint64_t last = std::min(end, part_end(address)), base = part_begin(address);
     if (const Part* const part = parts_.find(address)) {
       const uint64_t at = base + part->first_undefined(address - base, last - base);
       if (at != last) return at - begin;
@@ -105,8 +102,8 @@ bool UndefinedMemory::are_defined(const uint64_t* addresses, uint32_t lanes,
   const Part* part = nullptr;
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint64_t address = addresses[std::countr_zero(lanes)];
-    if (address / Part::kBytes * Part::kBytes != base) {
-      base = address / Part::kBytes * Part::kBytes;
+    if (part_begin(address) != base) {
+      base = part_begin(address);
       part = parts_.find(address);
       if (part != nullptr && part->is_defined()) part = nullptr;
     }
@@ -122,7 +119,7 @@ bool UndefinedMemory::are_defined(const uint64_t* addresses, uint32_t lanes,
 /// The begin of the defined memory before an address, not below `least`.
 uint64_t UndefinedMemory::begin_of_defined(uint64_t address, uint64_t least) const {
   while (address > least) {
-    const uint64_t base = (address - 1) / Part::kBytes * Part::kBytes;
+    const uint64_t base = part_begin(address - 1);
     const uint64_t first = std::max(base, least);
     if (const Part* const part = parts_.find(base)) {
       const uint64_t at = base + part->after_last_undefined(first - base, address - base);

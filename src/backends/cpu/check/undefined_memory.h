@@ -40,7 +40,8 @@ class UndefinedMemory {
  private:
   /// The bits of some memory.
   struct Part {
-    static constexpr uint64_t kBytes = 4096, kWordBits = 64, kWords = kBytes / kWordBits;
+    static constexpr uint64_t kBytes = kTablePieceBytes, kWordBits = 64,
+                              kWords = kBytes / kWordBits;
 
     Part(uint64_t /*begin*/, uint64_t size_bytes);
     void set(uint64_t first, uint64_t count, bool is_undefined);

@@ -21,11 +21,6 @@ std::optional<CountedSpace> counted_space(Space space) {
   return std::nullopt;
 }
 
-AccessKind kind_of(const Inst& inst) {
-  if (is_atomic(inst)) return AccessKind::atomic;
-  return inst.ptx->opcode == Opcode::st ? AccessKind::write : AccessKind::read;
-}
-
 /// True for a branch of the PTX text. Other basic blocks part where an instruction has a guard.
 bool is_branch(const BasicBlock& block) {
   if (block.terminator == Terminator::table) return true;
@@ -34,6 +29,11 @@ bool is_branch(const BasicBlock& block) {
 }
 
 }  // namespace
+
+AccessKind access_kind_of(const Inst& inst) {
+  if (is_atomic(inst)) return AccessKind::atomic;
+  return inst.ptx->opcode == Opcode::st ? AccessKind::write : AccessKind::read;
+}
 
 /// The number of a basic block's instructions. One with a guard counts where the guard is tested,
 /// because all lanes there issue it, and not once more where only the lanes are that execute it.
@@ -84,9 +84,10 @@ void AccessCounts::count_access(const Inst& inst, const Address& address) {
   if (!access) return;
   const std::optional<CountedSpace> space = counted_space(access->space);
   if (!space) return;
-  count_lanes(addresses_.lanes_of(address),
-              {access->line, static_cast<uint16_t>(access->size_bytes), kind_of(inst), *space},
-              mask());
+  count_lanes(
+      addresses_.lanes_of(address),
+      {access->line, static_cast<uint16_t>(access->size_bytes), access_kind_of(inst), *space},
+      mask());
 }
 
 /// The active lanes whose condition is that of the first active one.

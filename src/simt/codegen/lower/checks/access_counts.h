@@ -33,4 +33,7 @@ class AccessCounts : private EmitterBase {
   Addresses& addresses_;
 };
 
+/// How the instruction, a load, store or atomic, accesses memory.
+AccessKind access_kind_of(const Inst& inst);
+
 }  // namespace km::simt

@@ -30,9 +30,8 @@ AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
   note.line = access.line;
   note.size_bytes = static_cast<uint16_t>(access.size_bytes);
   note.element_bytes = static_cast<uint16_t>(ptx::size_bytes(ptx.types[ptx.type_count - 1]));
-  const bool atomic = is_atomic(inst);
-  const bool store = ptx.opcode == Opcode::st;
-  note.kind = atomic ? AccessKind::atomic : store ? AccessKind::write : AccessKind::read;
+  note.kind = access_kind_of(inst);
+  const bool atomic = note.kind == AccessKind::atomic, store = note.kind == AccessKind::write;
   note.scope = scope_of(ptx);
   // Loads past the caches are how older programs read what others write.
   const bool past_caches = ptx.has(Modifier::cv) || (!store && ptx.has(Modifier::cg));

@@ -94,7 +94,7 @@ class AccessReports : private EmitterBase {
   /// Reports the member masks (i32 for each lane, or for all) of a warp operation.
   void report_members(const Inst& inst, Value* members);
   /// Reports that `lanes` (bits) have met in bar.warp.sync, or have exchanged values. Requires
-  /// has_race(), so that other variants do not compute the lanes.
+  /// has_warp_syncs(), so that other variants do not compute the lanes.
   void report_warp_sync(Value* lanes, bool orders);
 
  private:
