@@ -21,7 +21,8 @@ enum class HandleKind : uint8_t {
   kPreference = 19,
   kEmulationDescriptor = 20,
   kJitLink = 24,
-  kPtxCompiler = 25
+  kPtxCompiler = 25,
+  // 32 to 39 are cuFFT's, 40 to 63 cuSPARSE's, 64 to 79 cuSOLVER's, 80 to 95 cuDNN's.
 };
 
 // Ids are never valid addresses, and are positive because Python programs hold handles in signed

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "backends/cpu/blas/half_float.h"
+#include "base/half_float.h"
 
 namespace km::fake_cublas {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "backends/cpu/blas/blas.h"
-#include "backends/cpu/blas/half_float.h"
+#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
 #include "simt/engine.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/blas/half_float.h"
+#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
 
 // 4 rows of 2 vectors: 8 sums, and 8 registers for the rest. There is no fused multiplication.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/blas/half_float.h"
+#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
 
 // 6 rows of 2 vectors: 12 sums, and 4 registers for the rest.

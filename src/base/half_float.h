@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace km::cpu {
+namespace km {
 
 inline float float_of_bfloat(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
@@ -43,4 +43,4 @@ inline uint16_t half_of_float(float value) {
   return static_cast<uint16_t>(sign | rounded >> 13);
 }
 
-}  // namespace km::cpu
+}  // namespace km
