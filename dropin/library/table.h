@@ -10,9 +10,9 @@ namespace km::library {
 
 /// The last two bytes are a version number of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 4}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 5}};
 
-/// Memory that a BLAS routine may access: an array, or a scalar in device memory.
+/// Memory that work of a library may access: an array, or a scalar in device memory.
 struct BlasArray {
   const char* name;  // for messages
   uint64_t address;  // address of the first byte
@@ -58,6 +58,10 @@ struct LibraryTable {
   /// True inside a host function or another callback that the driver makes on this thread. A
   /// library makes no calls there: a call could wait for work that waits for that function.
   bool (*is_in_callback)();
+  /// Queues the task in the stream, or captures it. CUDA_ERROR_INVALID_VALUE if an array is not
+  /// inside one allocation; the arrays' memory stays alive until the task has run.
+  cu::CUresult (*submit_task)(cu::CUstream stream, const kmb_task* task, const BlasArray* arrays,
+                              uint32_t count);
 };
 
 }  // namespace km::library

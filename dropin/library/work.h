@@ -28,10 +28,14 @@ class Work {
   /// The estimated time of all pieces, by which short work stays on one thread.
   virtual uint64_t estimated_ns() const noexcept = 0;
   /// Runs one piece. Failures (CUDA_ERROR_ILLEGAL_ADDRESS for an index that leaves its array) end
-  /// the stream's context, as a fault of a kernel does; frame::explain() before them gives the
-  /// reason. An access to missing memory ends the function without running destructors.
+  /// the stream's context, as a fault of a kernel does; fail_work() makes them. An access to
+  /// missing memory ends the function without running destructors.
   virtual cu::CUresult run(uint64_t piece) const = 0;
 };
+
+/// Gives the reason for a failure of run(), which returns `result`.
+[[gnu::format(printf, 2, 3)]] cu::CUresult fail_work(cu::CUresult result, const char* format,
+                                                     ...) noexcept;
 
 /// Queues the work in the stream, or captures it. All memory that run() accesses is in `arrays`;
 /// it stays alive until the work has run. CUDA_ERROR_INVALID_VALUE if an array is not inside one

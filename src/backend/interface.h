@@ -178,6 +178,21 @@ typedef struct kmb_blas_call {
   kmb_blas_array a, b, c; /* x is b and y is c; results are c, but for DOT x is a and y is b */
 } kmb_blas_call;
 
+/* Work of the host for a stream, in pieces that several threads may run concurrently. Whoever
+ * queues it lists the memory that it accesses; the backend holds a reference to `data` from the
+ * call that gets the task to the end of its last run. */
+typedef struct kmb_task {
+  const char* name; /* for profiles and messages; static lifetime */
+  void* data;
+  uint64_t pieces;       /* at least 1 */
+  uint64_t estimated_ns; /* of all pieces; short tasks stay on one thread */
+  /* A failure ends the context, as a fault of a kernel does. May run on any thread of the backend,
+   * and in a graph once per launch. An access to missing memory leaves it without unwinding. */
+  km_status (*run)(void* data, uint64_t piece, kmb_error* error);
+  void (*retain)(void* data);
+  void (*release)(void* data);
+} kmb_task;
+
 /* An operation of a stream on one number in memory, aligned to its size of 4 or 8 bytes.
  * Comparisons are unsigned; GEQ is cyclic: the difference as a signed number is not negative. */
 typedef enum kmb_memory_op_kind {
@@ -198,7 +213,8 @@ typedef struct kmb_memory_op {
 enum {
   KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
   KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* waits for the recording before the launch */
-  KMB_GRAPH_NODE_BRANCH = 67
+  KMB_GRAPH_NODE_BRANCH = 67,
+  KMB_GRAPH_NODE_TASK = 68
 };
 
 /* Branches to another node. In graphs with branches each node depends on the one before. CUDA:
@@ -239,6 +255,9 @@ typedef struct kmb_blas_node {
   kmb_blas* blas;
   const kmb_blas_call* call; /* copied */
 } kmb_blas_node;
+typedef struct kmb_task_node {
+  const kmb_task* task; /* copied, with a reference to its data */
+} kmb_task_node;
 typedef struct kmb_memory_ops_node {
   const kmb_memory_op* ops; /* copied */
   uint64_t count;
@@ -260,6 +279,7 @@ typedef struct kmb_graph_node {
     kmb_fill_2d fill_2d;            /* KM_GRAPH_NODE_FILL_2D */
     kmb_host_node host;             /* KM_GRAPH_NODE_HOST */
     kmb_blas_node blas;             /* KM_GRAPH_NODE_BLAS */
+    kmb_task_node task;             /* KMB_GRAPH_NODE_TASK */
     kmb_memory_ops_node memory_ops; /* KM_GRAPH_NODE_MEMORY_OPS */
     kmb_event* event;  /* KMB_GRAPH_NODE_EVENT_*; valid while graphs with it are launched */
     kmb_branch branch; /* KMB_GRAPH_NODE_BRANCH */
@@ -566,6 +586,11 @@ typedef struct kmb_backend {
   km_check_flags (*context_check_flags)(kmb_context* context);
   /* Passes on a finding that core has made, as one of the backend's own. */
   void (*context_add_finding)(kmb_context* context, const km_finding* finding);
+
+  /* Optional (null: none). Queues work of the host, whose addresses are those of the device's
+   * memory. CUDA: cuLaunchHostFunc, whose memory would have to be managed. */
+  km_status (*task_submit)(kmb_stream* stream, const kmb_task* task, uint64_t* out_ticket,
+                           kmb_error* error);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

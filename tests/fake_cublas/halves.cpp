@@ -16,10 +16,10 @@ class Matrix {
         is_transposed_(is_transposed) {}
   float get(uint64_t row, uint64_t column) const {
     const uint16_t bits = *place(row, column);
-    return is_bfloat_ ? cpu::float_of_bfloat(bits) : cpu::float_of_half(bits);
+    return is_bfloat_ ? float_of_bfloat(bits) : float_of_half(bits);
   }
   void set(uint64_t row, uint64_t column, float value) const {
-    *place(row, column) = is_bfloat_ ? cpu::bfloat_of_float(value) : cpu::half_of_float(value);
+    *place(row, column) = is_bfloat_ ? bfloat_of_float(value) : half_of_float(value);
   }
 
  private:

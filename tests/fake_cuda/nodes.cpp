@@ -58,6 +58,7 @@ TEST_F(CudaNodes, KindsThatAreNotKnownAreErrors) {
   } unknown[] = {{KMB_GRAPH_NODE_EVENT_RECORD, "kind 65 (record of an event)"},
                  {KMB_GRAPH_NODE_EVENT_WAIT, "kind 66 (wait for an event)"},
                  {KMB_GRAPH_NODE_BRANCH, "kind 67 (conditional)"},
+                 {KMB_GRAPH_NODE_TASK, "kind 68 (task of the host)"},
                  {KM_GRAPH_NODE_INVALID, "kind 0 (unknown)"},
                  {KM_GRAPH_NODE_CHILD, "kind 8 (unknown)"},
                  {KM_GRAPH_NODE_BLAS + 1, "kind 15 (unknown)"},

@@ -9,9 +9,9 @@
 #include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/frame/find_or_make.h"
-#include "dropin/cuda/graph/graph_blas.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/graph/library_call.h"
 #include "dropin/cuda/memory/array.h"
 #include "dropin/cuda/memory/copy.h"
 
@@ -364,7 +364,7 @@ SharedWork host_function_work(CUhostFn function, void* user_data) {
 CUresult host_work_of(const Context& context, const CUDA_HOST_NODE_PARAMS& params,
                       SharedWork* out) {
   if (params.fn == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
-  if (is_blas_node(params.fn)) return blas_node_of(context, params.userData, out);
+  if (is_library_call(params.fn)) return library_call_of(context, params.userData, out);
   *out = host_function_work(params.fn, params.userData);
   return CUDA_SUCCESS;
 }
@@ -503,7 +503,7 @@ CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
 }
 
 CUDA_HOST_NODE_PARAMS read_host(const SharedWork& work) {
-  if (work->as<BlasOperation>() != nullptr) return read_blas(work);
+  if (is_library_work(*work)) return read_library_call(work);
   const auto* const operation = work->as<HostOperation>();
   if (operation == nullptr || operation->callback != &run_host_function) return {};
   const auto* const host = static_cast<const HostNote*>(note_of(*work));
@@ -518,7 +518,7 @@ CUgraphNodeType type_of(const GraphWork& work) {
       [](const OneOf<FillOperation, RowsFillOperation> auto&) -> CUgraphNodeType {
         return CU_GRAPH_NODE_TYPE_MEMSET;
       },
-      [](const OneOf<HostOperation, BlasOperation> auto&) -> CUgraphNodeType {
+      [](const OneOf<HostOperation, BlasOperation, TaskOperation> auto&) -> CUgraphNodeType {
         return CU_GRAPH_NODE_TYPE_HOST;
       },
       [](const EmptyOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_EMPTY; },

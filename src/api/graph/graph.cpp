@@ -71,8 +71,9 @@ void give_parameters(const GraphOperation& operation, km_graph_node_info* info) 
         info->callback = reinterpret_cast<uint64_t>(host.callback);
         info->user_data = reinterpret_cast<uint64_t>(host.user_data);
       },
-      [](const OneOf<EmptyOperation, ChildOperation, BlasOperation, MemoryOpsOperation,
-                     EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&) {});
+      [](const OneOf<EmptyOperation, ChildOperation, BlasOperation, TaskOperation,
+                     MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
+                     ConditionalOperation> auto&) {});
 }
 
 km_graph_node_info info_of(const GraphNode& node, uint64_t dependent_count) {

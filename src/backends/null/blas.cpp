@@ -12,4 +12,8 @@ km_status blas_submit(kmb_blas*, kmb_stream*, const kmb_blas_call*, uint64_t*, k
   return unsupported("BLAS", error);
 }
 
+km_status task_submit(kmb_stream*, const kmb_task*, uint64_t*, kmb_error* error) {
+  return unsupported("tasks", error);
+}
+
 }  // namespace km::null

@@ -95,6 +95,7 @@ const kmb_backend& null_backend() {
       .context_set_check = nullptr,
       .context_check_flags = nullptr,
       .context_add_finding = nullptr,
+      .task_submit = null::task_submit,
   };
   return kTable;
 }

@@ -104,6 +104,7 @@ const char* graph_node_kind_name(km_graph_node_kind kind) {
   if (kind == KM_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
   if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
   if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";
+  if (kind == KMB_GRAPH_NODE_TASK) return "task of a library";
   if (kind == KMB_GRAPH_NODE_BRANCH) return "conditional";
   KM_ASSERT(static_cast<size_t>(kind) < std::size(kNames), "each kind of node has its name");
   return kNames[kind];

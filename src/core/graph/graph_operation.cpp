@@ -36,7 +36,7 @@ uint64_t GraphWork::written_bytes() const {
       [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, FillOperation,
                      RowsFillOperation> auto& each) { return each.size_bytes; },
       [](const OneOf<EmptyOperation, KernelOperation, HostOperation, ChildOperation, BlasOperation,
-                     MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
+                     TaskOperation, MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
                      ConditionalOperation> auto&) { return uint64_t{0}; });
 }
 

@@ -12,6 +12,7 @@
 #include "core/blas/blas.h"
 #include "core/graph/graph.h"
 #include "core/module/kernel_launch.h"
+#include "core/object/held_task.h"
 #include "core/stream/event.h"
 
 namespace km {
@@ -83,6 +84,13 @@ struct BlasOperation {
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_BLAS; }
 };
 
+/// Work of a library of the host.
+struct TaskOperation {
+  HeldTask task;
+  const Context* context = nullptr;  // whose streams run it; the work's memories keep it alive
+  static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_TASK; }
+};
+
 struct MemoryOpsOperation {
   std::vector<kmb_memory_op> ops;
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_MEMORY_OPS; }
@@ -116,8 +124,8 @@ struct ConditionalOperation {
 using GraphOperation =
     std::variant<EmptyOperation, KernelOperation, CopyOperation, RowsCopyOperation,
                  PeerCopyOperation, FillOperation, RowsFillOperation, HostOperation, ChildOperation,
-                 BlasOperation, MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
-                 ConditionalOperation>;
+                 BlasOperation, TaskOperation, MemoryOpsOperation, EventRecordOperation,
+                 EventWaitOperation, ConditionalOperation>;
 
 /// The work of a node: its operation and the objects that the operation refers to.
 struct GraphWork {

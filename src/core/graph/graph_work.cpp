@@ -214,6 +214,13 @@ Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
   return SharedWork(std::move(work));
 }
 
+Result<SharedWork> task_work(Context& context, const kmb_task& task,
+                             std::span<const MemoryUse> uses) {
+  auto work = new_work(TaskOperation{HeldTask(task), &context});
+  for (const MemoryUse& use : uses) KM_TRY(keep(*work, use));
+  return SharedWork(std::move(work));
+}
+
 SharedWork empty_work() { return new_work(EmptyOperation{}); }
 
 SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional,

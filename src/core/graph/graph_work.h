@@ -33,6 +33,9 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
 SharedWork host_work(km_host_callback callback, void* user_data,
                      std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
+/// The uses name the memory that the task accesses.
+Result<SharedWork> task_work(Context& context, const kmb_task& task,
+                             std::span<const MemoryUse> uses);
 SharedWork empty_work();
 /// A conditional node; the first 32 bits of `memory` are its condition.
 SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional,

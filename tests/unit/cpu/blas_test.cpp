@@ -9,8 +9,8 @@
 #include <random>
 
 #include "backends/cpu/blas/blas.h"
-#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
+#include "base/half_float.h"
 #include "simt/engine.h"
 
 namespace km::cpu::test {

@@ -4,12 +4,14 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "backend/loader.h"
 #include "base/assert.h"
 #include "base/process/dylib.h"
 #include "core/blas/blas.h"
 #include "core/profiler/profiler.h"
+#include "core/queue/host_task.h"
 #include "core/queue/submit_blas.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/stream/stream.h"
@@ -21,24 +23,28 @@ namespace {
 using library::BlasArray;
 using library::BlasRequest;
 
-CUresult add_operand(Context& context, const BlasArray& array, Place* place, BlasWork* work) {
-  BlasOperand operand;
-  operand.name = array.name;
-  operand.is_written = array.is_written;
-  operand.is_scalar = array.is_scalar;
-  operand.region = {array.address,     array.lines,       array.line_bytes,
-                    array.pitch_bytes, array.batch_count, array.stride_bytes};
+CUresult find_operand(Context& context, const BlasArray& array, Place* place, BlasOperand* out) {
+  out->name = array.name;
+  out->is_written = array.is_written;
+  out->is_scalar = array.is_scalar;
+  out->region = {array.address,     array.lines,       array.line_bytes,
+                 array.pitch_bytes, array.batch_count, array.stride_bytes};
   uint64_t size_bytes = 0;
-  if (!operand.region.extent(&size_bytes)) {
+  if (!out->region.extent(&size_bytes)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "%s would have more than 2^64 bytes", array.name);
   }
   if (size_bytes != 0) {
     CU_TRY(place->find(context, array.address, size_bytes, array.name));
-    operand.memory = place->place().memory;
+    out->memory = place->place().memory;
   }
+  return CUDA_SUCCESS;
+}
+
+CUresult add_operand(Context& context, const BlasArray& array, Place* place, BlasWork* work) {
   KM_ASSERT(work->operand_count < std::size(work->operands),
             "a call has no more operands than the request holds");
-  work->operands[work->operand_count++] = operand;
+  CU_TRY(find_operand(context, array, place, &work->operands[work->operand_count]));
+  ++work->operand_count;
   return CUDA_SUCCESS;
 }
 
@@ -72,15 +78,31 @@ CUresult submit(CUstream handle, const BlasRequest* request) {
   });
 }
 
+CUresult submit_task(CUstream handle, const kmb_task* task, const BlasArray* arrays,
+                     uint32_t count) {
+  return guard(task->name, [&]() -> CUresult {
+    CU_STREAM_FOR_WORK(stream, handle);
+    std::vector<Place> places(count);
+    std::vector<MemoryUse> uses(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      BlasOperand operand;
+      CU_TRY(find_operand(stream->context(), arrays[i], &places[i], &operand));
+      uses[i] = operand.use();
+    }
+    CU_CHECK(km::submit_task(stream.core(), *task, uses));
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult check_arrays(CUstream handle, const BlasArray* arrays, uint32_t count) {
   return guard_light("the call of a library", [&]() -> CUresult {
     CU_REQUIRE(arrays);
     StreamUse stream;
     CU_TRY(stream.get(handle));
     for (uint32_t i = 0; i < count; ++i) {
-      BlasWork work;
+      BlasOperand operand;
       Place place;
-      CU_TRY(add_operand(stream->context(), arrays[i], &place, &work));
+      CU_TRY(find_operand(stream->context(), arrays[i], &place, &operand));
     }
     return CUDA_SUCCESS;
   });
@@ -187,9 +209,9 @@ library::CopyHost find_host_copy() {
 }
 
 const library::LibraryTable& table() {
-  static const library::LibraryTable made = {sizeof made, submit,         start_range,
-                                             end_range,   check_arrays,   find_host_copy(),
-                                             note_handle, is_live_handle, in_callback};
+  static const library::LibraryTable made = {
+      sizeof made,      submit,      start_range,    end_range,   check_arrays,
+      find_host_copy(), note_handle, is_live_handle, in_callback, submit_task};
   return made;
 }
 

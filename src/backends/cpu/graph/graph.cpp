@@ -1,5 +1,6 @@
 // Entries of graphs, which build their commands.
 #include "backends/cpu/graph/graph.h"
+#include "backends/cpu/command/host_task.h"
 
 #include <algorithm>
 #include <memory>
@@ -58,6 +59,11 @@ class CommandMaker {
   }
   Status operator()(const kmb_blas_node& node) const {
     KM_ASSIGN(command_->task, make_blas_task(*node.call, context_->pool()->threads()));
+    command_->kind = CommandKind::task;
+    return {};
+  }
+  Status operator()(const kmb_task_node& node) const {
+    command_->task = make_host_task(*node.task);
     command_->kind = CommandKind::task;
     return {};
   }

@@ -105,6 +105,7 @@ constexpr kmb_backend kTable = {
     .context_set_check = context_set_check,
     .context_check_flags = context_check_flags,
     .context_add_finding = context_add_finding,
+    .task_submit = task_submit,
 };
 
 }  // namespace

@@ -114,6 +114,9 @@ Result<Graph::Form> Graph::make_form(const std::shared_ptr<Epoch>& epoch,
           [](const kmb_blas_node& node) -> Result<Operation> {
             return Operation(Blas{*node.call});
           },
+          [&](const kmb_task_node&) -> Result<Operation> {
+            return no_such_kind(kind, "task of the host", index);
+          },
           [](const kmb_memory_ops_node& node) -> Result<Operation> {
             return Operation(MemoryOps{{node.ops, node.ops + node.count}, nullptr});
           },

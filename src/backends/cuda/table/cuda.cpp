@@ -101,6 +101,7 @@ const kmb_backend& cuda_backend() {
       .context_set_check = nullptr,
       .context_check_flags = nullptr,
       .context_add_finding = nullptr,
+      .task_submit = nullptr,  // the device's memory is not the host's
   };
   return kTable;
 }

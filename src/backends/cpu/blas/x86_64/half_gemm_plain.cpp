@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
+#include "base/half_float.h"
 
 // 4 rows of 2 vectors: 8 sums, and 8 registers for the rest. There is no fused multiplication.
 #define KM_HALF

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
+#include "base/half_float.h"
 
 // 6 rows of 2 vectors: 12 sums, and 4 registers for the rest.
 #define KM_HALF __attribute__((target("avx2,f16c,fma")))

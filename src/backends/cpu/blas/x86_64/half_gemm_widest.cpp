@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/half_float.h"
 #include "backends/cpu/blas/half_gemm.h"
+#include "base/half_float.h"
 
 // 12 rows of 2 vectors: 24 sums, and 8 registers for the rest.
 #define KM_HALF __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,f16c,fma")))

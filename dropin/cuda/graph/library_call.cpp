@@ -1,21 +1,22 @@
-#include "dropin/cuda/graph/graph_blas.h"
+#include "dropin/cuda/graph/library_call.h"
 
 #include <map>
 #include <mutex>
 
 #include "base/log.h"
 #include "core/blas/blas.h"
+#include "core/graph/graph_operation.h"
 
 namespace km::dropin {
 namespace {
 
-/// The host function that stands for every BLAS call. If a program calls it directly, it only logs
-/// a warning, because only a graph can run the BLAS call.
+/// The host function that stands for every call of a library. If a program calls it directly, it
+/// only logs a warning, because only a graph can run the library's work.
 void run_by_graphs_alone(void*) {
-  log(LogLevel::kWarn, "cuda", "a captured call of BLAS was called outside of a graph");
+  log(LogLevel::kWarn, "cuda", "a captured call of a library was called outside of a graph");
 }
 
-/// BLAS calls whose parameters programs have read.
+/// Calls of libraries whose parameters programs have read.
 class ReadCalls {
  public:
   void* note(const SharedWork& work) {
@@ -46,21 +47,30 @@ ReadCalls& read_calls() {
   return made;
 }
 
+const km::Context* context_of(const GraphWork& work) {
+  if (const auto* const blas = work.as<BlasOperation>()) return &blas->engine->context();
+  return work.as<TaskOperation>()->context;
+}
+
 }  // namespace
 
-CUDA_HOST_NODE_PARAMS read_blas(const SharedWork& work) {
+bool is_library_work(const GraphWork& work) {
+  return work.as<BlasOperation>() != nullptr || work.as<TaskOperation>() != nullptr;
+}
+
+CUDA_HOST_NODE_PARAMS read_library_call(const SharedWork& work) {
   return {&run_by_graphs_alone, read_calls().note(work)};
 }
 
-bool is_blas_node(CUhostFn function) { return function == &run_by_graphs_alone; }
+bool is_library_call(CUhostFn function) { return function == &run_by_graphs_alone; }
 
-CUresult blas_node_of(const Context& context, const void* user_data, SharedWork* out) {
+CUresult library_call_of(const Context& context, const void* user_data, SharedWork* out) {
   SharedWork work = read_calls().find(user_data);
   if (work == nullptr) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "no node holds this BLAS call any longer");
+    return fail(CUDA_ERROR_INVALID_VALUE, "no node holds this call of a library any longer");
   }
-  if (&work->as<BlasOperation>()->engine->context() != context.core().get()) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the BLAS call belongs to another context");
+  if (context_of(*work) != context.core().get()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the call of a library belongs to another context");
   }
   *out = std::move(work);
   return CUDA_SUCCESS;

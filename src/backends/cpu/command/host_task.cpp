@@ -1,0 +1,39 @@
+#include "backends/cpu/command/host_task.h"
+
+#include "backends/cpu/command/work.h"
+#include "base/assert.h"
+
+namespace km::cpu {
+namespace {
+
+class HostTask final : public Task {
+ public:
+  explicit HostTask(const kmb_task& task) : task_(task) {
+    KM_ASSERT(task.run != nullptr && task.pieces != 0, "a task has pieces and a function");
+    task_.retain(task_.data);
+  }
+  ~HostTask() override { task_.release(task_.data); }
+
+  const char* name() const override { return task_.name; }
+  uint64_t pieces() const override { return task_.pieces; }
+  float ticks() const override { return static_cast<float>(task_.estimated_ns) * kTicksPerNs; }
+  Status run(uint64_t piece) const override {
+    kmb_error error{};
+    const km_status status = task_.run(task_.data, piece, &error);
+    if (status == KM_SUCCESS) return {};
+    return make_error(status, "%s: %s", task_.name, error.message);
+  }
+
+ private:
+  static constexpr float kTicksPerNs = 2;  // the slowest counter, so that estimates are not high
+
+  const kmb_task task_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Task> make_host_task(const kmb_task& task) {
+  return std::make_shared<HostTask>(task);
+}
+
+}  // namespace km::cpu
