@@ -25,6 +25,7 @@ from bindings import (
 )
 from c import c_man, c_pages, fuzz_calls, fuzz_libraries, handle_calls
 from cuda import (
+    callback_tables,
     cuda_driver,
     cuda_runtime,
     device_attributes,
@@ -68,6 +69,7 @@ OUTPUTS = {
     **advice_names.outputs(),
     **c_man.outputs(),
     **c_pages.outputs(),
+    **callback_tables.outputs(),
     **cuda_driver.outputs(),
     **cuda_runtime.outputs(),
     **fuzz_calls.outputs(),

@@ -10,7 +10,7 @@ namespace km::library {
 
 /// The last two bytes are a version number of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 5}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 6}};
 
 /// Memory that work of a library may access: an array, or a scalar in device memory.
 struct BlasArray {
@@ -34,6 +34,11 @@ struct BlasRequest {
 
 /// km_plugin_copy_host of the CPU plugin; returns 0 if a part of the memory is not mapped.
 using CopyHost = uint32_t (*)(void* destination, const void* source, uint64_t size_bytes);
+
+/// Hears of each operation that ends, on any thread: the driver's context by its number, the device
+/// by its ordinal.
+using OperationListener = void (*)(uint64_t context_number, uint32_t device_ordinal,
+                                   const kmb_profile_record& record);
 
 struct LibraryTable {
   uint64_t size_bytes;
@@ -62,6 +67,12 @@ struct LibraryTable {
   /// inside one allocation; the arrays' memory stays alive until the task has run.
   cu::CUresult (*submit_task)(cu::CUstream stream, const kmb_task* task, const BlasArray* arrays,
                               uint32_t count);
+  /// Sets the listener of operations for all contexts, existing and new ones; null: none.
+  cu::CUresult (*set_operation_listener)(OperationListener listener);
+  /// The number that records have for the stream, or for a context (OperationListener). 0 if the
+  /// handle is not live.
+  uint64_t (*stream_key)(cu::CUstream stream);
+  uint64_t (*context_number)(cu::CUcontext context);
 };
 
 }  // namespace km::library

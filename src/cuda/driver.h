@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/arch/symbol_name.h"
+
 namespace km::cu {
 
 using cuuint32_t = uint32_t;
@@ -58,7 +60,11 @@ using EGLImageKHR = void*;
 using EGLStreamKHR = void*;
 using EGLSyncKHR = void*;
 using CUeglStreamConnection = struct CUeglStreamConnection_st*;
-struct CUeglFrame;
+struct CUeglFrame {
+  void* planes[3];
+  unsigned width, height, depth, pitch, plane_count, channel_count;
+  int32_t frame_type, color_format, array_format;
+};
 using VdpDevice = uint32_t;
 using VdpOutputSurface = uint32_t;
 using VdpVideoSurface = uint32_t;
@@ -543,6 +549,14 @@ using CUstreamAttrValue = CUlaunchAttributeValue;
 #endif
 extern KM_CUDA_LINKAGE {
 #include "cuda/generated/prototypes.h"
+#if defined(KM_CUDA_OWN_NAMES) && !defined(KM_CUDA_EXPORTS)
+// The driver library defines its functions under names of its own: those that it exports may tell a
+// profiler of the call.
+#define KM_CUDA_FUNCTION(symbol, base, suffix, version) \
+  decltype(symbol) symbol KM_SYMBOL_NAME("km_" #symbol);
+#include "cuda/generated/functions.def"
+#undef KM_CUDA_FUNCTION
+#endif
 }
 
 }  // namespace km::cu

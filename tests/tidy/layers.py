@@ -34,7 +34,7 @@ INSIDE = [
     layer("backends/null", "backend base", "the compilable skeleton of a backend"),
     layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
     layer("compile", "base", "CUDA C++ to PTX, by NVRTC"),
-    layer("cuda", "", "the types and prototypes of the CUDA driver"),
+    layer("cuda", "base", "the types and prototypes of the CUDA driver"),
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
@@ -215,6 +215,7 @@ ROOMS = {
     },
     "dropin/cuda": {
         "frame": set(),
+        "callback": set(),
         "device": {"frame"},
         "context": {"device", "frame"},
         "ipc": {"context", "device", "frame"},
@@ -225,7 +226,7 @@ ROOMS = {
         "launch": {"module", "stream", "context", "device", "frame"},
         "graph": {"launch", "module", "memory", "stream", "context", "device", "frame"},
         "api": {"graph", "launch", "module", "texture", "memory", "stream", "ipc", "context",
-                "device", "frame"},
+                "device", "callback", "frame"},
     },
     "dropin/cudart": {
         "frame": set(),

@@ -14,6 +14,14 @@ DriverTable driver;
 
 namespace {
 
+constexpr frame::ApiListenerPlace kNobody{nullptr};
+
+}  // namespace
+
+std::atomic<const frame::ApiListenerPlace*> api_listener{&kNobody};
+
+namespace {
+
 template <class Function>
 struct Missing;
 template <class... Arguments>
@@ -50,6 +58,11 @@ cudaError_t open_driver() {
     log(LogLevel::kInfo, "cuda", "the CUDA driver is of version %d; at least %d is needed", version,
         kOldestDriver);
     return cudaErrorInsufficientDriver;
+  }
+  const void* listener = nullptr;
+  if (driver.cuGetExportTable(&listener, &frame::kApiListenerId) == cudaSuccess) {
+    api_listener.store(static_cast<const frame::ApiListenerPlace*>(listener),
+                       std::memory_order_release);
   }
   return driver.cuInit(0);
 }

@@ -2,7 +2,10 @@
 // libcuda.so.1 or in NVIDIA's.
 #pragma once
 
+#include <atomic>
+
 #include "dropin/cudart/frame/types.h"
+#include "dropin/frame/api_listener.h"
 
 namespace km::cudart {
 
@@ -16,6 +19,10 @@ struct DriverTable {
 
 /// Filled in by load_driver().
 extern DriverTable driver;
+
+/// The listener of API calls: the driver's once load_driver() has found it there, until then and
+/// with other drivers none.
+extern std::atomic<const frame::ApiListenerPlace*> api_listener;
 
 /// Loads and initialises libcuda.so.1 once. cudaErrorInsufficientDriver if there is none or it is
 /// older than CUDA 12; cudaErrorInitializationError in a forked child of a process that used it;

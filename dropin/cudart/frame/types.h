@@ -237,6 +237,13 @@ struct cudaLaunchParams;  // CUDA 12 only
 #endif
 extern KM_CUDART_LINKAGE {
 #include "dropin/cudart/generated/prototypes.h"
+#if defined(KM_CUDART_OWN_NAMES) && !defined(KM_CUDART_EXPORTS)
+// The library defines its functions under names of their own: those that it exports may tell a
+// profiler of the call.
+#define KM_API_CALL(symbol, number, parameters, arguments) \
+  decltype(symbol) symbol KM_SYMBOL_NAME("km_" #symbol);
+#include "dropin/cudart/generated/calls.def"
+#endif
 }
 
 // Predefined handles of the default streams.

@@ -7,6 +7,9 @@ namespace km::cudart {
 
 extern KM_CUDART_LINKAGE {
 #include "dropin/cudart/generated/prototypes_12.h"
+#if defined(KM_CUDART_OWN_NAMES) && !defined(KM_CUDART_EXPORTS)
+#include "dropin/cudart/generated/calls_12.def"
+#endif
 }
 
 }  // namespace km::cudart

@@ -33,8 +33,9 @@ std::string profile_name(const km_device_info& info) {
 Context::Context(Ref<Device> device, km_context_flags flags)
     : device_(std::move(device)),
       flags_(flags),
-      profiler_(std::make_shared<Profiler>(profile_name(device_->info()))),
       number_(++g_context_count),
+      profiler_(std::make_shared<Profiler>(profile_name(device_->info()),
+                                           ActivityOrigin{number_, device_->info().ordinal})),
       default_capture_slot_(make_ref<CaptureSlot>()) {}
 
 Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags) {
@@ -56,6 +57,7 @@ Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags)
     const Status started = context->start_profiler();
     if (!started) log(LogLevel::kWarn, "trace", "%s", started.error().message.c_str());
   }
+  if (activity_listener() != nullptr) static_cast<void>(context->follow_activity(true));
   return context;
 }
 
@@ -131,7 +133,7 @@ Status Context::set_profiling(bool on) {
   const auto record = [](void* user_data, const kmb_profile_record* one) {
     Profiler::record(static_cast<std::shared_ptr<Profiler>*>(user_data)->get(), one);
   };
-  if (backend_knows_profiler_) {
+  if (profiling_.backend_knows) {
     return call_backend(backend().context_profile, native_, uint32_t{on}, nullptr, nullptr,
                         nullptr);
   }
@@ -140,25 +142,38 @@ Status Context::set_profiling(bool on) {
   KM_TRY(call_backend(backend().context_profile, native_, uint32_t{1}, record,
                       static_cast<void*>(kept.get()), release));
   static_cast<void>(kept.release());  // the backend keeps it until the context ends
-  backend_knows_profiler_ = true;
+  profiling_.backend_knows = true;
   return {};
 }
 
-Status Context::start_profiler() {
+/// The backend reports while a profile is recorded or the activity listener follows. The caller
+/// must hold profiling_.mutex.
+Status Context::report_operations() {
   if (backend().context_profile == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "device %s does not measure the times of its work",
                       device_->info().uri);
   }
-  const std::lock_guard lock(profiling_mutex_);
-  KM_TRY(set_profiling(true));
+  return set_profiling(profiler_->is_on() || profiling_.is_followed);
+}
+
+Status Context::start_profiler() {
+  const std::lock_guard lock(profiling_.mutex);
   profiler_->set_on(true);
-  return {};
+  Status reports = report_operations();
+  if (!reports) profiler_->set_on(false);
+  return reports;
 }
 
 Status Context::stop_profiler() {
-  const std::lock_guard lock(profiling_mutex_);
+  const std::lock_guard lock(profiling_.mutex);
   profiler_->set_on(false);
-  return set_profiling(false);
+  return report_operations();
+}
+
+Status Context::follow_activity(bool on) {
+  const std::lock_guard lock(profiling_.mutex);
+  profiling_.is_followed = on;
+  return report_operations();
 }
 
 Context::~Context() {

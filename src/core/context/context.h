@@ -60,6 +60,10 @@ class Context final : public Object {
   Profiler& profiler() { return *profiler_; }
   Status start_profiler();
   Status stop_profiler();
+  /// Begins or stops to report operations to the activity listener. KM_ERROR_NOT_SUPPORTED if the
+  /// backend measures no times.
+  Status follow_activity(bool on);
+  uint64_t number() const { return number_; }
 
   struct MemoryInfo {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -139,11 +143,13 @@ class Context final : public Object {
   Status choose_checking();
   void learn_checks();
   Status set_profiling(bool on);
+  Status report_operations();
   ~Context() override;
   Error sticky_error();
 
   const Ref<Device> device_;
   km_context_flags flags_;  // do not change after create()
+  const uint64_t number_;   // unique in this process, because peers refer to each other by it
   const std::shared_ptr<Profiler> profiler_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
@@ -159,10 +165,12 @@ class Context final : public Object {
   std::mutex check_mutex_;
   std::unique_ptr<FindingReceiver> finding_receiver_;  // guarded by check_mutex_
 
-  std::mutex profiling_mutex_;
-  bool backend_knows_profiler_ = false;  // guarded by profiling_mutex_
-
-  const uint64_t number_;  // unique in this process, because peers refer to each other by it
+  struct Profiling {
+    std::mutex mutex;            // guards the members below
+    bool backend_knows = false;  // the profiler
+    bool is_followed = false;    // the activity listener hears of operations
+  };
+  Profiling profiling_;
 
   // The backend is called with this lock held. It must not be called with mutex_ held, which
   // callbacks may take.

@@ -144,6 +144,7 @@ void Profiler::add(Event event, std::string_view name) {
 
 void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept {
   auto* self = static_cast<Profiler*>(profiler);
+  if (const ActivityListener listener = activity_listener()) listener(self->origin_, *record);
   if (!self->is_on()) return;
   Event event;
   event.begin_ns = record->begin_ns;

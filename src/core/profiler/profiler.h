@@ -17,6 +17,7 @@
 
 #include "backend/interface.h"
 #include "base/result.h"
+#include "core/profiler/activity.h"
 
 namespace km {
 
@@ -79,7 +80,9 @@ class Profiler {
     uint64_t begin_ns = 0;  // time of the first start()
   };
 
-  explicit Profiler(std::string device) : device_(std::move(device)) {}
+  /// `origin` is what the activity listener gets; the default is for profiles without a context.
+  explicit Profiler(std::string device, const ActivityOrigin& origin = {})
+      : device_(std::move(device)), origin_(origin) {}
 
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
   void set_on(bool on);
@@ -124,6 +127,7 @@ class Profiler {
   uint32_t track_of(uint64_t key);
 
   const std::string device_;
+  const ActivityOrigin origin_;
   std::atomic<bool> is_on_{false};
   std::atomic<int64_t> used_bytes_{0};
 

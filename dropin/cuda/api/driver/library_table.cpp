@@ -10,9 +10,12 @@
 #include "base/assert.h"
 #include "base/process/dylib.h"
 #include "core/blas/blas.h"
+#include "core/profiler/activity.h"
 #include "core/profiler/profiler.h"
 #include "core/queue/host_task.h"
 #include "core/queue/submit_blas.h"
+#include "dropin/cuda/callback/listener.h"
+#include "dropin/cuda/context/context.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/stream/stream.h"
 #include "dropin/library/table.h"
@@ -92,6 +95,49 @@ CUresult submit_task(CUstream handle, const kmb_task* task, const BlasArray* arr
     CU_CHECK(km::submit_task(stream.core(), *task, uses));
     return CUDA_SUCCESS;
   });
+}
+
+/// The listener of operations, which the core's calls are passed to.
+std::atomic<library::OperationListener> operation_listener{nullptr};
+
+void pass_operation(const ActivityOrigin& origin, const kmb_profile_record& record) {
+  const library::OperationListener listener = operation_listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener(origin.context_number, origin.device_ordinal, record);
+}
+
+CUresult set_operation_listener(library::OperationListener listener) {
+  return guard("set_operation_listener", [&]() -> CUresult {
+    operation_listener.store(listener, std::memory_order_release);
+    set_activity_listener(listener != nullptr ? &pass_operation : nullptr);
+    for (const Ref<Context>& each : live_contexts()) {
+      const Ref<km::Context> core = each->core();
+      if (core) CU_CHECK(core->follow_activity(listener != nullptr));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+uint64_t stream_key(CUstream handle) {
+  uint64_t key = 0;
+  guard_light("stream_key", [&]() -> CUresult {
+    StreamUse stream;
+    CU_TRY(stream.get(handle));
+    key = reinterpret_cast<uint64_t>(stream.core().native());
+    return CUDA_SUCCESS;
+  });
+  return key;
+}
+
+uint64_t context_number(CUcontext handle) {
+  uint64_t number = 0;
+  guard_light("context_number", [&]() -> CUresult {
+    const Pin<Context> context(handle);
+    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    const Ref<km::Context> core = context->core();
+    if (core) number = core->number();
+    return CUDA_SUCCESS;
+  });
+  return number;
 }
 
 CUresult check_arrays(CUstream handle, const BlasArray* arrays, uint32_t count) {
@@ -209,9 +255,19 @@ library::CopyHost find_host_copy() {
 }
 
 const library::LibraryTable& table() {
-  static const library::LibraryTable made = {
-      sizeof made,      submit,      start_range,    end_range,   check_arrays,
-      find_host_copy(), note_handle, is_live_handle, in_callback, submit_task};
+  static const library::LibraryTable made = {sizeof made,
+                                             submit,
+                                             start_range,
+                                             end_range,
+                                             check_arrays,
+                                             find_host_copy(),
+                                             note_handle,
+                                             is_live_handle,
+                                             in_callback,
+                                             submit_task,
+                                             set_operation_listener,
+                                             stream_key,
+                                             context_number};
   return made;
 }
 
@@ -219,8 +275,9 @@ const library::LibraryTable& table() {
 
 const void* find_library_table(const CUuuid* id) {
   if (id == nullptr) return nullptr;
-  const bool is_ours = std::memcmp(id, &library::kLibraryTableId, sizeof *id) == 0;
-  return is_ours ? &table() : nullptr;
+  const auto is = [id](const CUuuid& known) { return std::memcmp(id, &known, sizeof known) == 0; };
+  if (is(frame::kApiListenerId)) return &api_listener;
+  return is(library::kLibraryTableId) ? &table() : nullptr;
 }
 
 }  // namespace km::dropin

@@ -1,6 +1,7 @@
 // cuGetProcAddress: finds symbols by base name, CUDA version and kind of default stream.
 #include <string_view>
 
+#include "dropin/cuda/callback/exported_symbols.h"
 #include "dropin/cuda/frame/call.h"
 
 namespace km::cu {
@@ -9,26 +10,12 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-struct Symbol {
-  const char* base;
-  const char* suffix;  // "_ptsz", "_ptds" or ""
-  int version;
-  void* address;
-};
-
-const Symbol kSymbols[] = {
-#define KM_CUDA_FUNCTION(symbol, base, suffix, version) \
-  {base, suffix, version, reinterpret_cast<void*>(&symbol)},
-#include "cuda/generated/functions.def"
-#undef KM_CUDA_FUNCTION
-};
-
 struct Search {
-  const Symbol* best = nullptr;
+  const ExportedSymbol* best = nullptr;
   bool name_exists = false;
 
   void look(std::string_view base, bool per_thread, int version) {
-    for (const Symbol& each : kSymbols) {
+    for (const ExportedSymbol& each : exported_symbols()) {
       if (base != each.base || (each.suffix[0] != '\0') != per_thread) continue;
       name_exists = true;
       if (each.version <= version && (best == nullptr || each.version >= best->version)) {

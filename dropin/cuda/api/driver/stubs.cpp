@@ -4,16 +4,19 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/arch/symbol_name.h"
+
 namespace km::dropin {
 
 int not_implemented(const char* function, std::atomic<bool>& told);  // not_implemented.cpp
 
 }  // namespace km::dropin
 
-#define KM_CUDA_FUNCTION(symbol, base, suffix, version) \
-  extern "C" [[gnu::weak]] int symbol() {               \
-    static std::atomic<bool> told{false};               \
-    return km::dropin::not_implemented(#symbol, told);  \
+#define KM_CUDA_FUNCTION(symbol, base, suffix, version)                \
+  extern "C" [[gnu::weak]] int symbol() KM_SYMBOL_NAME("km_" #symbol); \
+  extern "C" int symbol() {                                            \
+    static std::atomic<bool> told{false};                              \
+    return km::dropin::not_implemented(#symbol, told);                 \
   }
 #include "cuda/generated/functions.def"
 #undef KM_CUDA_FUNCTION
