@@ -23,6 +23,7 @@ enum class HandleKind : uint8_t {
   kJitLink = 24,
   kPtxCompiler = 25,
   // 32 to 39 are cuFFT's, 40 to 63 cuSPARSE's, 64 to 79 cuSOLVER's, 80 to 95 cuDNN's.
+  kCuptiSubscriber = 96
 };
 
 // Ids are never valid addresses, and are positive because Python programs hold handles in signed

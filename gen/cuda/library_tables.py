@@ -86,6 +86,34 @@ LIBRARIES = [
     Library("nvjitlink", "nvJitLink.h", "nvJitLink", "nvidia-nvjitlink",
             r"__nvJitLinkCreate_(\d+)_(\d+)", defines=("NVJITLINK_NO_INLINE",),
             left_out=frozenset({"nvJitLinkVersion"})),
+    Library("cupti", "cupti_result.h", "(?:cupti|CUpti|CUPTI)", "nvidia-cuda-cupti", r"\A()",
+            more_headers=("cupti_activity.h", "cupti_callbacks.h", "cupti_version.h",
+                          "cupti_events.h", "cupti_metrics.h", "cupti_pcsampling.h",
+                          "cupti_pmsampling.h", "cupti_profiler_host.h",
+                          "cupti_profiler_target.h", "cupti_range_profiler.h",
+                          "cupti_sass_metrics.h", "Openacc/cupti_openacc.h",
+                          "Openmp/cupti_openmp.h"),
+            stand_ins=dict.fromkeys(("cuda.h", "builtin_types.h", "cuda_stdint.h", "string.h",
+                                     "stdint.h", "stddef.h", "stdbool.h", "generated_nvtx_meta.h",
+                                     "cuda_runtime_api.h", "cupti_target.h"), ""),
+            includes=('#include "cuda/driver.h"\n\n',
+                      "using km::cu::CUcontext, km::cu::CUdevice, km::cu::CUstream, "
+                      "km::cu::CUevent, km::cu::CUgraph,\n"
+                      "    km::cu::CUgraphExec, km::cu::CUgraphNode;\n\n"),
+            left_out=frozenset({"cuptiOpenMpInitialize", "cuptiOpenMpInitialize_v2"}),
+            undeclared=("cuptiActivityEnableBufferSummary", "cuptiActivityEnableRawTimestamps",
+                        "cuptiActivityEnableRawTimestamps_v2",
+                        "cuptiActivityGetNvtxExtPayloadAttr",
+                        "cuptiActivityGetNvtxExtPayloadEntryTypeInfo", "cuptiDeviceGetChipName",
+                        "cuptiDisableLibcuda", "cuptiEnableCigMode",
+                        "cuptiGetGlobalCallbackState", "cuptiGetNumContexts",
+                        "cuptiGetRecommendedBufferSize", "cuptiNvtxExtensionInitialize",
+                        "cuptiNvtxInitialize", "cuptiNvtxInitialize2", "cuptiOpenMpInitialize",
+                        "cuptiOpenMpInitialize_v2", "cuptiStateQuery"),
+            types=r"CUpti_(?:ActivityKind|ActivityMemcpyKind|ActivityMemoryKind|ActivityFlag"
+                  r"|CallbackDomain|ApiCallbackSite|CallbackIdResource|CallbackIdSync"
+                  r"|ExternalCorrelationKind|ActivityOverheadKind|ActivityObjectKind"
+                  r"|ActivitySynchronizationType)"),
     Library("nvptxcompiler", "nvPTXCompiler.h", "nvPTXCompile", "nvidia-nvptxcompiler",
             r"\A()"),
 ]  # fmt: skip
@@ -246,6 +274,8 @@ class Types:
             return f"typedef {self.arrays[name][0]} {name}[{self.arrays[name][1]}];\n"
         if name in self.callbacks:
             result, inside = self.callbacks[name]
+            for word in re.findall(r"\w+", inside):
+                self.define(word)
             parameters = ", ".join(named(each, i)[0] for i, each in enumerate(split(inside)))
             return f"typedef {result} (*{name})({parameters});\n"
         if name in self.aliases:

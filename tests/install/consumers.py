@@ -58,6 +58,7 @@ def expected_files(version: str) -> set:
                        "libcublasLt.so", f"libcublasLt.so.{major}",
                        "libnvrtc.so", f"libnvrtc.so.{major}",
                        "libnvJitLink.so", f"libnvJitLink.so.{major}",
+                       "libcupti.so", f"libcupti.so.{major}",
                        "libnvptxcompiler.so", f"libnvptxcompiler.so.{major}")),
         *(f"lib/kernelmill-{version}/cuda/bin/{name}"
           for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump", "compute-sanitizer",

@@ -54,6 +54,8 @@ OUTSIDE = [
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
+    layer("dropin/cupti", "dropin/library dropin/frame backend cuda base",
+          "libcupti: calls that profilers hear of, and records of operations"),
     layer("dropin/nvrtc", "dropin/library dropin/frame compile base",
           "libnvrtc: NVIDIA's compiler, with PTX in place of machine code"),
     layer("dropin/nvjitlink", "dropin/toolchain dropin/library dropin/frame compile ptx base",
@@ -237,6 +239,14 @@ ROOMS = {
         "v12": {"graph", "memory", "module", "device", "frame"},
         "v13": {"graph", "memory", "module", "device", "frame"},
         "api": {"graph", "memory", "module", "device", "frame"},
+    },
+    "dropin/cupti": {
+        "frame": set(),
+        "correlation": {"frame"},
+        "activity": {"correlation", "frame"},
+        "callback": {"activity", "correlation", "frame"},
+        "api": {"callback", "activity", "correlation", "frame"},
+        "version": {"activity"},
     },
     "dropin/cublas": {
         "kernels": set(),

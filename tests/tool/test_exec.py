@@ -47,7 +47,8 @@ class Exec(Case):
     @staticmethod
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
-        replaced = ("libcudart", "libcublas.", "libcurand", "libnvrtc", "libnvJitLink")
+        replaced = ("libcudart", "libcublas.", "libcurand", "libcupti", "libnvrtc",
+                    "libnvJitLink")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
     def test_a_program_finds_the_driver(self):
@@ -62,7 +63,7 @@ class Exec(Case):
     def test_a_program_finds_the_libraries_beside_the_driver(self):
         names = [f"libcublas{kind}.so.{major}" for kind in ("", "Lt") for major in (12, 13)]
         names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
-        names += ["libnvrtc.so.12", "libnvrtc.so.13"]
+        names += ["libnvrtc.so.12", "libnvrtc.so.13", "libcupti.so.12", "libcupti.so.13"]
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"

@@ -20,7 +20,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},
     {"libnpp", "NPP", "build it with OpenCV in its place"},
     {"libnvjpeg", "nvJPEG", "build it with libjpeg in its place"},
-    {"libcupti", "CUPTI", "build it without, and use `kernelmill exec --trace`"},
+    {"libcupti", "CUPTI", "have it load ours, of CUDA 12 or 13"},
     {"libnvJitLink", "nvJitLink", "link its modules by cuLink*"},
     {"libcufile", "cuFile", "build it with plain reads in its place"},
 };

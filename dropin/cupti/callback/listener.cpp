@@ -1,0 +1,225 @@
+#include "dropin/cupti/callback/listener.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "base/process/dylib.h"
+#include "dropin/cupti/activity/activity.h"
+#include "dropin/cupti/activity/operations.h"
+#include "dropin/cupti/callback/subscriber.h"
+#include "dropin/cupti/correlation/calls.h"
+#include "dropin/cupti/correlation/clock.h"
+#include "dropin/frame/api_listener.h"
+
+namespace km::cupti {
+namespace {
+
+// The words of a call's memo.
+enum Memo : uint32_t { kBeginNs, kCorrelation, kProgramsWord, kIsHeard };
+
+/// CUpti_CallbackData.
+struct CallbackData {
+  int32_t site;
+  const char* function;
+  const void* parameters;
+  const void* result;
+  const char* symbol;
+  cu::CUcontext context;
+  uint32_t context_number;
+  uint64_t* programs_word;
+  uint32_t correlation;
+};
+static_assert(sizeof(CallbackData) == 72);
+
+/// CUpti_ResourceData.
+struct ResourceData {
+  cu::CUcontext context;
+  cu::CUstream stream;
+  void* descriptor;
+};
+/// CUpti_SynchronizeData.
+struct SynchronizeData {
+  cu::CUcontext context;
+  cu::CUstream stream;
+};
+
+/// The number of calls on this thread that have begun and not ended.
+int& open_calls() {
+  thread_local int count = 0;
+  return count;
+}
+
+/// The correlation id of the outermost open call of this thread.
+uint32_t& open_correlation() {
+  thread_local uint32_t id = 0;
+  return id;
+}
+
+cu::CUcontext current_context() {
+  const OwnCalls own;
+  cu::CUcontext context = nullptr;
+  const library::Driver* const driver = library::driver();
+  if (driver != nullptr) driver->cuCtxGetCurrent(&context);
+  return context;
+}
+
+uint32_t number_of(cu::CUcontext context) {
+  const library::LibraryTable* const table = library::table_if_loaded();
+  if (table == nullptr || context == nullptr) return 0;
+  return static_cast<uint32_t>(table->context_number(context));
+}
+
+/// A parameter of a call, by its offset.
+template <class T>
+T parameter(const frame::ApiCall& call, size_t offset_bytes = 0) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(call.parameters) + offset_bytes, sizeof value);
+  return value;
+}
+
+using NameOf = cu::CUresult (*)(const char**, void*);
+NameOf find_name_of(const char* function) {
+  const Result<Dylib> library = Dylib::open("libcuda.so.1");
+  return library ? library->function<NameOf>(function) : nullptr;
+}
+
+/// The kernel's name for launches of the driver, otherwise null.
+const char* symbol_of(const frame::ApiCall& call) {
+  const std::string_view name = call.name;
+  if (call.domain != frame::ApiDomain::kDriver) return nullptr;
+  if (!name.starts_with("cuLaunchKernel") && name != "cuLaunchCooperativeKernel" &&
+      name != "cuLaunchCooperativeKernel_ptsz" && name != "cuLaunch") {
+    return nullptr;
+  }
+  static const NameOf of_function = find_name_of("cuFuncGetName");
+  static const NameOf of_kernel = find_name_of("cuKernelGetName");
+  const bool has_config = name.starts_with("cuLaunchKernelEx");
+  void* const function = parameter<void*>(call, has_config ? sizeof(void*) : 0);
+  const OwnCalls own;
+  for (const NameOf each : {of_function, of_kernel}) {
+    const char* symbol = nullptr;
+    if (each != nullptr && each(&symbol, function) == cu::CUDA_SUCCESS) return symbol;
+  }
+  return nullptr;
+}
+
+CUpti_CallbackDomain domain_of(const frame::ApiCall& call) {
+  return static_cast<CUpti_CallbackDomain>(call.domain);
+}
+
+/// Calls the program's function at one side of a call.
+void tell_call(frame::ApiCall& call, int32_t site) {
+  const std::shared_ptr<Subscriber> heard = subscriber();
+  if (heard == nullptr || !heard->wants(domain_of(call), call.number)) return;
+  const cu::CUcontext context = current_context();
+  const CallbackData data = {site,
+                             call.name,
+                             call.parameters,
+                             call.result,
+                             symbol_of(call),
+                             context,
+                             number_of(context),
+                             &call.memo[kProgramsWord],
+                             static_cast<uint32_t>(call.memo[kCorrelation])};
+  heard->call(domain_of(call), call.number, &data);
+}
+
+void tell_resource(uint32_t number, cu::CUcontext context, cu::CUstream stream) {
+  const std::shared_ptr<Subscriber> heard = subscriber();
+  if (heard == nullptr || !heard->wants(CUPTI_CB_DOMAIN_RESOURCE, number)) return;
+  const ResourceData data = {context, stream, nullptr};
+  heard->call(CUPTI_CB_DOMAIN_RESOURCE, number, &data);
+}
+
+bool has_succeeded(const frame::ApiCall& call) {
+  return call.result != nullptr && *static_cast<const cu::CUresult*>(call.result) == 0;
+}
+
+/// Tells of what a call of the driver, which the runtime's become, is about to destroy.
+void tell_begin_of_end(const frame::ApiCall& call) {
+  if (call.domain != frame::ApiDomain::kDriver) return;
+  const std::string_view name = call.name;
+  if (name.starts_with("cuCtxDestroy")) {
+    tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, parameter<cu::CUcontext>(call),
+                  nullptr);
+  } else if (name.starts_with("cuStreamDestroy")) {
+    tell_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, current_context(),
+                  parameter<cu::CUstream>(call));
+  }
+}
+
+void tell_creation(const frame::ApiCall& call) {
+  const std::string_view name = call.name;
+  if (name.starts_with("cuCtxCreate") || name == "cuDevicePrimaryCtxRetain") {
+    // A primary context is told of once, when it is retained for the first time.
+    static std::atomic<uint32_t> last_told{0};
+    const cu::CUcontext made = *parameter<cu::CUcontext*>(call);
+    const uint32_t number = number_of(made);
+    if (last_told.exchange(number) != number) {
+      tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, made, nullptr);
+    }
+  } else if (name.starts_with("cuStreamCreate")) {
+    tell_resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, current_context(),
+                  *parameter<cu::CUstream*>(call));
+  }
+}
+
+void tell_wait(const frame::ApiCall& call, uint64_t begin_ns, uint64_t end_ns) {
+  const std::string_view name = call.name;
+  const auto correlation = static_cast<uint32_t>(call.memo[kCorrelation]);
+  const bool is_stream = name.starts_with("cuStreamSynchronize");
+  const bool is_event = name == "cuEventSynchronize";
+  if (!is_stream && !is_event && !name.starts_with("cuCtxSynchronize")) return;
+  const cu::CUcontext context = current_context();
+  record_wait(is_stream  ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
+              : is_event ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
+                         : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE,
+              number_of(context), begin_ns, end_ns, correlation);
+  const std::shared_ptr<Subscriber> heard = subscriber();
+  const uint32_t number = is_stream ? CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED
+                                    : CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED;
+  if (is_event || heard == nullptr || !heard->wants(CUPTI_CB_DOMAIN_SYNCHRONIZE, number)) return;
+  const SynchronizeData data = {context, is_stream ? parameter<cu::CUstream>(call) : nullptr};
+  heard->call(CUPTI_CB_DOMAIN_SYNCHRONIZE, number, &data);
+}
+
+void begins(frame::ApiCall& call) {
+  if (OwnCalls::is_here()) return;
+  const uint64_t now = engine_now_ns();
+  call.memo[kIsHeard] = 1;
+  call.memo[kBeginNs] = now;
+  if (open_calls()++ == 0) {
+    open_correlation() = AllCalls::instance().here().begin(now);
+    record_external_ids(open_correlation());
+  }
+  call.memo[kCorrelation] = open_correlation();
+  tell_call(call, CUPTI_API_ENTER);
+  tell_begin_of_end(call);
+}
+
+void ends(frame::ApiCall& call) {
+  if (call.memo[kIsHeard] == 0) return;
+  const uint64_t now = engine_now_ns();
+  if (call.domain == frame::ApiDomain::kDriver && has_succeeded(call)) {
+    tell_creation(call);
+    tell_wait(call, call.memo[kBeginNs], now);
+  }
+  tell_call(call, CUPTI_API_EXIT);
+  record_call(call, call.memo[kBeginNs], now, static_cast<uint32_t>(call.memo[kCorrelation]));
+  if (--open_calls() == 0) AllCalls::instance().here().end(now);
+}
+
+constexpr frame::ApiListener kListener = {begins, ends};
+
+}  // namespace
+
+cu::CUresult listen_to_calls(const library::Driver& driver, bool on) {
+  const void* place = nullptr;
+  const cu::CUresult found = driver.cuGetExportTable(&place, &frame::kApiListenerId);
+  if (found != cu::CUDA_SUCCESS) return found;
+  auto* const listener = static_cast<frame::ApiListenerPlace*>(const_cast<void*>(place));
+  listener->store(on ? &kListener : nullptr, std::memory_order_release);
+  return cu::CUDA_SUCCESS;
+}
+
+}  // namespace km::cupti

@@ -1,0 +1,92 @@
+#include "dropin/cupti/correlation/clock.h"
+
+#include <time.h>
+
+#include <mutex>
+
+namespace km::cupti {
+namespace {
+
+uint64_t read_clock(clockid_t clock) noexcept {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// The program's clock, which may run at another rate than the engine's: two moments of both give
+/// the line that stamps lie on.
+class ProgramClock {
+ public:
+  void use(CUpti_TimestampCallbackFunc function) {
+    const std::lock_guard lock(mutex_);
+    function_ = function;
+    if (function != nullptr) first_ = last_ = read();
+  }
+  /// The program's function; null if it gave none.
+  CUpti_TimestampCallbackFunc function() {
+    const std::lock_guard lock(mutex_);
+    return function_;
+  }
+  uint64_t stamp(uint64_t engine_ns) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t now = engine_now_ns();
+    if (now - last_.engine_ns > kStaleNs) last_ = read();
+    const auto since = static_cast<double>(engine_ns) - static_cast<double>(first_.engine_ns);
+    double rate = 1;
+    if (last_.engine_ns - first_.engine_ns > kStaleNs / 2) {
+      rate = static_cast<double>(last_.program - first_.program) /
+             static_cast<double>(last_.engine_ns - first_.engine_ns);
+    }
+    return first_.program + static_cast<uint64_t>(static_cast<int64_t>(since * rate));
+  }
+
+ private:
+  struct Moment {
+    uint64_t engine_ns = 0, program = 0;
+  };
+  static constexpr uint64_t kStaleNs = 10'000'000;
+
+  Moment read() const {
+    const uint64_t before = engine_now_ns();
+    const uint64_t program = function_();
+    return {before + (engine_now_ns() - before) / 2, program};
+  }
+
+  std::mutex mutex_;  // guards the members below
+  CUpti_TimestampCallbackFunc function_ = nullptr;
+  Moment first_, last_;
+};
+
+ProgramClock& program_clock() {
+  union Forever {
+    ProgramClock clock;
+    Forever() : clock() {}
+    ~Forever() {}  // engine threads may end work during exit
+  };
+  static Forever forever;
+  return forever.clock;
+}
+
+/// The difference of the system's clock, read once so that stamps never go back.
+uint64_t system_offset_ns() {
+  static const uint64_t offset = read_clock(CLOCK_REALTIME) - engine_now_ns();
+  return offset;
+}
+
+}  // namespace
+
+uint64_t engine_now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+
+uint64_t stamp_of(uint64_t engine_ns) {
+  if (program_clock().function() != nullptr) return program_clock().stamp(engine_ns);
+  return engine_ns + system_offset_ns();
+}
+
+uint64_t stamp_now() {
+  const CUpti_TimestampCallbackFunc function = program_clock().function();
+  return function != nullptr ? function() : stamp_of(engine_now_ns());
+}
+
+void use_clock(CUpti_TimestampCallbackFunc function) { program_clock().use(function); }
+
+}  // namespace km::cupti
