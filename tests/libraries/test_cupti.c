@@ -111,10 +111,23 @@ static void hear_call(heard* of, const callback_data* data) {
   if (data->symbol != NULL) strncpy(of->symbol, data->symbol, sizeof of->symbol - 1);
 }
 
+typedef struct {
+  CUgraph graph, original;
+  CUgraphNode node, original_node;
+  int node_type;
+} graph_data;
+static graph_data g_graph; /* of the node that was cloned */
+
 static void hear(void* user_data, int domain, uint32_t number, const void* data) {
   assert_ptr_equal(user_data, &g_others);
   if (domain == RESOURCE) {
     ++g_resources[number];
+    const struct {
+      CUcontext context;
+      CUstream stream;
+      const graph_data* graph;
+    }* const resource = data;
+    if (number == 20) g_graph = *resource->graph;
   } else if (domain == SYNCHRONIZE) {
     ++g_waits[number];
   } else if (domain == DRIVER_API && number == cbid_cuMemAlloc) {
@@ -132,6 +145,29 @@ static void hear(void* user_data, int domain, uint32_t number, const void* data)
   } else {
     ++g_others;
   }
+}
+
+/* A graph with one node is made, cloned, instantiated and destroyed. */
+static void check_graphs(void) {
+  CUgraph graph = NULL, clone = NULL;
+  CUgraphNode node = NULL;
+  CUgraphExec exec = NULL;
+  assert_int_equal(CUDA_SUCCESS, cuGraphCreate(&graph, 0));
+  assert_int_equal(CUDA_SUCCESS, cuGraphAddEmptyNode(&node, graph, NULL, 0));
+  assert_int_equal(CUDA_SUCCESS, cuGraphClone(&clone, graph));
+  assert_int_equal(CUDA_SUCCESS, cuGraphInstantiateWithFlags(&exec, clone, 0));
+  assert_int_equal(CUDA_SUCCESS, cuGraphExecDestroy(exec));
+  assert_int_equal(CUDA_SUCCESS, cuGraphDestroy(clone));
+  const int graph_calls[] = {9, 10, 11, 13, 17, 18, 19, 20};
+  for (size_t i = 0; i < sizeof graph_calls / sizeof *graph_calls; ++i) {
+    assert_int_equal(1, g_resources[graph_calls[i]]);
+  }
+  assert_ptr_equal(graph, g_graph.original);
+  assert_ptr_equal(clone, g_graph.graph);
+  assert_ptr_equal(node, g_graph.original_node);
+  assert_non_null(g_graph.node);
+  assert_int_equal(CU_GRAPH_NODE_TYPE_EMPTY, g_graph.node_type);
+  assert_int_equal(CUDA_SUCCESS, cuGraphDestroy(graph));
 }
 
 static void calls_are_told_of_at_both_ends(void** state) {
@@ -178,6 +214,7 @@ static void calls_are_told_of_at_both_ends(void** state) {
   assert_int_equal(CUDA_SUCCESS, cuStreamDestroy(stream));
   assert_int_equal(1, g_resources[3]);
   assert_int_equal(1, g_resources[4]);
+  check_graphs();
   assert_int_equal(1, g_waits[1]);
   assert_int_equal(1, g_waits[2]);
   assert_int_equal(0, g_others);

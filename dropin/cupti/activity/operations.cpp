@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "dropin/cupti/activity/records.h"
 #include "dropin/cupti/correlation/calls.h"
 #include "dropin/cupti/correlation/clock.h"
+#include "dropin/cupti/correlation/numbers.h"
 
 namespace km::cupti {
 namespace {
@@ -28,8 +28,7 @@ ExternalIds& external_ids() {
 
 /// Tables that threads of the engine may use until the process has ended.
 struct Tables {
-  std::mutex mutex;  // guards the members below
-  std::map<uint64_t, uint32_t> streams;
+  std::mutex mutex;                                    // guards the members below
   std::set<std::pair<uint32_t, uint32_t>> unrecorded;  // domain and number
 };
 Tables& tables() {
@@ -178,11 +177,7 @@ void record_wait(int32_t type, uint32_t context, uint64_t begin_ns, uint64_t end
   Activity::instance().add(record.kind, &record, sizeof record);
 }
 
-uint32_t stream_number(uint64_t key) {
-  const std::lock_guard lock(tables().mutex);
-  auto& streams = tables().streams;
-  return streams.emplace(key, static_cast<uint32_t>(streams.size()) + 1).first->second;
-}
+uint32_t stream_number(uint64_t key) { return numbers_of<cu::CUstream>().of(key); }
 
 CUptiResult push_external(int32_t kind, uint64_t id) {
   if (kind <= 0 || kind >= kExternalKinds) return invalid("kind is %d", kind);

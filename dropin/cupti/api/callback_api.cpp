@@ -44,7 +44,7 @@ CUptiResult require_callback(CUpti_CallbackDomain domain, uint32_t number) {
   LIB_TRY(require_domain(domain));
   if (is_made(domain, number)) return CUPTI_SUCCESS;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && number < CUPTI_CBID_RESOURCE_SIZE) {
-    return unsupported("of resources, contexts and streams are told of");
+    return unsupported("of resources, contexts, streams and graphs are told of");
   }
   return invalid("domain %d has no callback %u", domain, number);
 }

@@ -2,6 +2,7 @@
 #include "dropin/cupti/activity/activity.h"
 #include "dropin/cupti/activity/operations.h"
 #include "dropin/cupti/correlation/clock.h"
+#include "dropin/cupti/correlation/numbers.h"
 
 namespace km::cupti {
 
@@ -39,6 +40,13 @@ CUptiResult give_stream(const library::Driver& driver, CUcontext context, CUstre
   const uint64_t key = driver.table->stream_key(stream);
   if (key == 0) return frame::fail(CUPTI_ERROR_INVALID_STREAM, "the stream is not live");
   return give("streamId", number, stream_number(key));
+}
+
+/// Gives the number of a handle, whose objects are told of by callbacks.
+template <class Handle, class Number>
+CUptiResult give_number(const char* name, Handle handle, Number* out) {
+  if (handle == nullptr) return invalid("the handle is null");
+  return give(name, out, Number{numbers_of<Handle>().of(reinterpret_cast<uint64_t>(handle))});
 }
 
 std::atomic<int32_t> thread_id_type{CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT};
@@ -87,6 +95,16 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perTh
     CUstream const chosen = is_per_thread ? reinterpret_cast<CUstream>(2) : stream;
     return give_stream(driver, context, chosen, streamId);
   });
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* pId) {
+  return call([&] { return give_number("pId", graph, pId); });
+}
+CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t* pId) {
+  return call([&] { return give_number("pId", graphExec, pId); });
+}
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* nodeId) {
+  return call([&] { return give_number("nodeId", node, nodeId); });
 }
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {

@@ -6,6 +6,7 @@
 #include "base/process/dylib.h"
 #include "dropin/cupti/activity/activity.h"
 #include "dropin/cupti/activity/operations.h"
+#include "dropin/cupti/callback/resources.h"
 #include "dropin/cupti/callback/subscriber.h"
 #include "dropin/cupti/correlation/calls.h"
 #include "dropin/cupti/correlation/clock.h"
@@ -31,12 +32,6 @@ struct CallbackData {
 };
 static_assert(sizeof(CallbackData) == 72);
 
-/// CUpti_ResourceData.
-struct ResourceData {
-  cu::CUcontext context;
-  cu::CUstream stream;
-  void* descriptor;
-};
 /// CUpti_SynchronizeData.
 struct SynchronizeData {
   cu::CUcontext context;
@@ -53,28 +48,6 @@ int& open_calls() {
 uint32_t& open_correlation() {
   thread_local uint32_t id = 0;
   return id;
-}
-
-cu::CUcontext current_context() {
-  const OwnCalls own;
-  cu::CUcontext context = nullptr;
-  const library::Driver* const driver = library::driver();
-  if (driver != nullptr) driver->cuCtxGetCurrent(&context);
-  return context;
-}
-
-uint32_t number_of(cu::CUcontext context) {
-  const library::LibraryTable* const table = library::table_if_loaded();
-  if (table == nullptr || context == nullptr) return 0;
-  return static_cast<uint32_t>(table->context_number(context));
-}
-
-/// A parameter of a call, by its offset.
-template <class T>
-T parameter(const frame::ApiCall& call, size_t offset_bytes = 0) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(call.parameters) + offset_bytes, sizeof value);
-  return value;
 }
 
 using NameOf = cu::CUresult (*)(const char**, void*);
@@ -124,44 +97,8 @@ void tell_call(frame::ApiCall& call, int32_t site) {
   heard->call(domain_of(call), call.number, &data);
 }
 
-void tell_resource(uint32_t number, cu::CUcontext context, cu::CUstream stream) {
-  const std::shared_ptr<Subscriber> heard = subscriber();
-  if (heard == nullptr || !heard->wants(CUPTI_CB_DOMAIN_RESOURCE, number)) return;
-  const ResourceData data = {context, stream, nullptr};
-  heard->call(CUPTI_CB_DOMAIN_RESOURCE, number, &data);
-}
-
 bool has_succeeded(const frame::ApiCall& call) {
   return call.result != nullptr && *static_cast<const cu::CUresult*>(call.result) == 0;
-}
-
-/// Tells of what a call of the driver, which the runtime's become, is about to destroy.
-void tell_begin_of_end(const frame::ApiCall& call) {
-  if (call.domain != frame::ApiDomain::kDriver) return;
-  const std::string_view name = call.name;
-  if (name.starts_with("cuCtxDestroy")) {
-    tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, parameter<cu::CUcontext>(call),
-                  nullptr);
-  } else if (name.starts_with("cuStreamDestroy")) {
-    tell_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, current_context(),
-                  parameter<cu::CUstream>(call));
-  }
-}
-
-void tell_creation(const frame::ApiCall& call) {
-  const std::string_view name = call.name;
-  if (name.starts_with("cuCtxCreate") || name == "cuDevicePrimaryCtxRetain") {
-    // A primary context is told of once, when it is retained for the first time.
-    static std::atomic<uint32_t> last_told{0};
-    const cu::CUcontext made = *parameter<cu::CUcontext*>(call);
-    const uint32_t number = number_of(made);
-    if (last_told.exchange(number) != number) {
-      tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, made, nullptr);
-    }
-  } else if (name.starts_with("cuStreamCreate")) {
-    tell_resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, current_context(),
-                  *parameter<cu::CUstream*>(call));
-  }
 }
 
 void tell_wait(const frame::ApiCall& call, uint64_t begin_ns, uint64_t end_ns) {
@@ -194,7 +131,7 @@ void begins(frame::ApiCall& call) {
   }
   call.memo[kCorrelation] = open_correlation();
   tell_call(call, CUPTI_API_ENTER);
-  tell_begin_of_end(call);
+  if (call.domain == frame::ApiDomain::kDriver) tell_destruction(call);
 }
 
 void ends(frame::ApiCall& call) {

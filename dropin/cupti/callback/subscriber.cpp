@@ -35,6 +35,28 @@ const Name kNames[] = {
 #undef KM_CUPTI_CALL
 };
 
+/// The callbacks about resources that resources.cpp makes.
+bool is_made_resource(uint32_t number) {
+  switch (number) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+    case CUPTI_CBID_RESOURCE_STREAM_CREATED:
+    case CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING:
+    case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
+    case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
+    case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING:
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool Subscriber::is_used() const {
@@ -85,8 +107,7 @@ bool is_made(CUpti_CallbackDomain domain, uint32_t number) noexcept {
     case CUPTI_CB_DOMAIN_RUNTIME_API:
       return callback_name(domain, number) != nullptr;
     case CUPTI_CB_DOMAIN_RESOURCE:
-      return number >= CUPTI_CBID_RESOURCE_CONTEXT_CREATED &&
-             number <= CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING;
+      return is_made_resource(number);
     case CUPTI_CB_DOMAIN_SYNCHRONIZE:
       return number == CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED ||
              number == CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED;
