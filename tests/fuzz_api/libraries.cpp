@@ -30,6 +30,9 @@ constexpr Maker kMakers[] = {
     {k_cublasXt, "cublasXtCreate", 1},
     {k_curand, "curandCreateGenerator", 3},
     {k_distribution, "curandCreatePoissonDistribution", 1},
+    {k_cufft, "cufftPlan1d", 3},
+    {k_cufft, "cufftCreate", 2},
+    {k_cufftArray, "cufftXtMalloc", 2},
     {k_layout, "cublasLtMatrixLayoutCreate", 4},
     {k_matmul, "cublasLtMatmulDescCreate", 2},
     {k_transform, "cublasLtMatrixTransformDescCreate", 1},
@@ -42,6 +45,8 @@ struct Ender {
 };
 constexpr Ender kEnders[] = {
     {k_graph, "cudaGraphDestroy"},
+    {k_cufftArray, "cufftXtFree"},
+    {k_cufft, "cufftDestroy"},
     {k_layout, "cublasLtMatrixLayoutDestroy"},
     {k_matmul, "cublasLtMatmulDescDestroy"},
     {k_transform, "cublasLtMatrixTransformDescDestroy"},
@@ -64,6 +69,11 @@ const Script kScripts[] = {
     {"cudaStreamCreate", "curandCreateGenerator", "curandSetStream", "cudaMalloc",
      "curandGenerateUniform", "cudaStreamBeginCapture", "curandGenerate", "cublasSscal_v2",
      "cudaStreamEndCapture", "cudaGraphDestroy", "curandDestroyGenerator"},
+    {"cudaStreamCreate", "cufftPlan1d", "cufftSetStream", "cudaMalloc", "cufftExecC2C",
+     "cudaStreamBeginCapture", "cufftExecR2C", "cudaStreamEndCapture", "cudaGraphDestroy",
+     "cufftDestroy"},
+    {"cufftCreate", "cufftXtMakePlanMany", "cufftXtMalloc", "cufftXtMemcpy",
+     "cufftXtExecDescriptor", "cufftXtExec", "cufftXtFree", "cufftDestroy"},
     {"cublasXtCreate", "cublasXtDeviceSelect", "cublasXtSetBlockDim", "cublasXtDspmm",
      "cublasXtSgemm", "cublasXtDestroy"},
     {"cudaLaunchHostFunc", "cublasSgemm_v2", "cudaStreamSynchronize"},
@@ -139,9 +149,9 @@ uint64_t choice_of(void* user_data) { return reinterpret_cast<uint64_t>(user_dat
 void host_function(void* user_data) { call_in_callback(choice_of(user_data)); }
 void log_callback(const char* line) { call_in_callback(std::strlen(line)); }
 
-/// Status numbers of cuBLAS; cuRAND's are above 100.
-constexpr int64_t kStatuses[] = {0,   1,   3,   7,   8,   11,  13,  15, 100,
-                                 101, 102, 103, 104, 105, 201, 202, 203};
+/// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100.
+constexpr int64_t kStatuses[] = {0,  1,   2,   3,   4,   6,   7,   8,   11,  13, 15,
+                                 16, 100, 101, 102, 103, 104, 105, 201, 202, 203};
 
 class LibrariesApi final : public Api {
  public:
@@ -178,7 +188,9 @@ class LibrariesApi final : public Api {
   bool has_failed(int64_t result) const override { return result != 0; }
   bool leaves_outputs(int64_t) const override { return false; }  // nobody promises it
   std::string defect(const Row& row, int64_t result) const override;
-  bool ends_handle(const Row& row) const override { return has_part(row, "Destroy"); }
+  bool ends_handle(const Row& row) const override {
+    return has_part(row, "Destroy") || begins(row, "cufftXtFree");
+  }
   bool ends_address(const Row& row) const override {
     return begins(row, "cudaFree") || begins(row, "cublasFree");
   }
@@ -226,6 +238,15 @@ void LibrariesApi::fill(const Row& row, const Parameter& parameter, Values& valu
       if (!is_attribute && is_double) std::memcpy(&word, &number, sizeof word);
       if (!is_attribute && !is_double) std::memcpy(&word, halves, sizeof word);
       std::memcpy(static_cast<char*>(memory) + at, &word, sizeof word);
+    }
+    return;
+  }
+  if (parameter.detail == kSizes) {
+    const bool is_wide = has_part(row, "64") || (begins(row, "cufftXt") && has_part(row, "Many"));
+    const size_t each = is_wide ? sizeof(uint64_t) : sizeof(uint32_t);
+    for (size_t at = 0; at + each <= size_bytes; at += each) {
+      const Word number = values.number(kDimension, values.is_wrong());
+      std::memcpy(static_cast<char*>(memory) + at, &number, each);
     }
     return;
   }

@@ -56,6 +56,7 @@ def expected_files(version: str) -> set:
           for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a",
                        "libcublas.so", f"libcublas.so.{major}",
                        "libcublasLt.so", f"libcublasLt.so.{major}",
+                       "libcufft.so", f"libcufft.so.{major - 1}",
                        "libnvrtc.so", f"libnvrtc.so.{major}",
                        "libnvJitLink.so", f"libnvJitLink.so.{major}",
                        "libcupti.so", f"libcupti.so.{major}",

@@ -51,6 +51,8 @@ OUTSIDE = [
           "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
     layer("dropin/curand", "dropin/library dropin/frame cuda base",
           "libcurand: kernels on the driver API"),
+    layer("dropin/cufft", "dropin/library dropin/frame cuda base",
+          "libcufft and libcufftw: transforms by code of its own, as work of streams"),
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
@@ -264,6 +266,16 @@ ROOMS = {
         "data": set(),
         "generator": {"data", "kernels"},
         "api": {"generator"},
+    },
+    "dropin/cufft": {
+        "version": set(),
+        "fft": set(),
+        "frame": set(),
+        "plan": {"fft", "frame"},
+        "xt": {"plan", "fft", "frame"},
+        "api": {"xt", "plan", "fft", "frame", "version"},
+        "fftw": {"fft"},
+        "api_fftw": {"fftw", "fft"},
     },
 }
 

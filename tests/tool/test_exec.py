@@ -47,7 +47,7 @@ class Exec(Case):
     @staticmethod
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
-        replaced = ("libcudart", "libcublas.", "libcurand", "libcupti", "libnvrtc",
+        replaced = ("libcudart", "libcublas.", "libcurand", "libcupti", "libnvrtc", "libcufft",
                     "libnvJitLink")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
@@ -62,6 +62,7 @@ class Exec(Case):
 
     def test_a_program_finds_the_libraries_beside_the_driver(self):
         names = [f"libcublas{kind}.so.{major}" for kind in ("", "Lt") for major in (12, 13)]
+        names += ["libcufft.so.11", "libcufft.so.12"]
         names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
         names += ["libnvrtc.so.12", "libnvrtc.so.13", "libcupti.so.12", "libcupti.so.13"]
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
@@ -197,8 +198,8 @@ class Exec(Case):
             file.write("int asks(int (*get)(void**, const char*), void** out)"
                        " { return get(out, \"0123456789abcdef\") + 0; }\n")  # fmt: skip
         for name, words in (
-            ("libcufft.so.12", "the program uses libcufft.so.12 (cuFFT), which runs on NVIDIA's "
-                               "driver only: build it with FFTW in its place"),
+            ("libcusolver.so.12", "the program uses libcusolver.so.12 (cuSOLVER), which runs on "
+                                  "NVIDIA's driver only: build it with LAPACK in its place"),
             ("libcudart.so.12", "loads NVIDIA's CUDA runtime by a path of its own, {path}, which"),
             ("extension.so", "kernelmill: {path} holds NVIDIA's own CUDA runtime, which needs"),
             ("libcurand.so.10", "(cuRAND), which runs on NVIDIA's driver only: have it load ours"),

@@ -10,7 +10,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libcublasLt", "cuBLASLt", "have it load ours, of CUDA 12 or 13"},
     {"libcublas", "cuBLAS", "have it load ours, of CUDA 12 or 13"},
     {"libcurand", "cuRAND", "have it load ours, of CUDA 12 or 13"},
-    {"libcufft", "cuFFT", "build it with FFTW in its place"},
+    {"libcufft", "cuFFT", "have it load ours, of CUDA 12 or 13"},
     {"libcudnn", "cuDNN", "use its framework's CPU device"},
     {"libcudss", "cuDSS", "build it with another solver of sparse systems in its place"},
     {"libcusparseLt", "cuSPARSELt", "build it with dense products of cuBLAS in its place"},

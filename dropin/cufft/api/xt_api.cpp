@@ -1,0 +1,158 @@
+// Descriptors of arrays, devices, and callbacks, of which there are none.
+#include "dropin/cufft/plan/execute.h"
+#include "dropin/cufft/xt/descriptors.h"
+
+using namespace km;
+using namespace km::cufft;
+
+namespace {
+
+cufftResult find_data(const char* name, const cudaLibXtDesc* descriptor, void** out) {
+  const std::shared_ptr<Descriptor> found = find_descriptor(descriptor);
+  if (found == nullptr) return invalid("%s is none that cufftXtMalloc has made", name);
+  *out = reinterpret_cast<void*>(found->address);
+  return CUFFT_SUCCESS;
+}
+
+cufftResult run(cufftHandle handle, const cufftType* type, const char* name, cudaLibXtDesc* input,
+                cudaLibXtDesc* output, int direction) {
+  return call_made(
+      handle,
+      [&](Plan& plan) -> cufftResult {
+        ExecuteRequest request;
+        request.name = name;
+        request.direction = direction;
+        LIB_TRY(find_data("input", input, &request.in));
+        LIB_TRY(find_data("output", output, &request.out));
+        return type != nullptr ? execute_typed(plan, *type, request) : execute(plan, request);
+      },
+      name);
+}
+cufftResult run(cufftHandle handle, cufftType type, const char* name, cudaLibXtDesc* input,
+                cudaLibXtDesc* output, int direction = -1) {
+  return run(handle, &type, name, input, output, direction);
+}
+
+cufftResult check_callback_type(cufftXtCallbackType type) {
+  if (type >= CUFFT_CB_LD_COMPLEX && type < CUFFT_CB_UNDEFINED) return CUFFT_SUCCESS;
+  return invalid("there are no callbacks of type %d", static_cast<int>(type));
+}
+
+}  // namespace
+
+extern "C" {
+
+cufftResult cufftXtSetGPUs(cufftHandle handle, int nGPUs, int* whichGPUs) {
+  return call(handle, [&](Plan& plan) -> cufftResult {
+    if (plan.is_made()) return invalid_plan("the plan has been made");
+    if (nGPUs < 1) return invalid("nGPUs is %d", nGPUs);
+    if (nGPUs > 1) return unsupported("a transform runs on one device, not on %d", nGPUs);
+    int device = 0, count = 0;
+    if (whichGPUs == nullptr || !library::read_host(whichGPUs, &device)) {
+      return invalid("whichGPUs cannot be read at %p", static_cast<void*>(whichGPUs));
+    }
+    LIB_CHECK(plan.driver->cuDeviceGetCount(&count));
+    if (device < 0 || device >= count) {
+      return frame::fail(CUFFT_INVALID_DEVICE, "there is no device %d", device);
+    }
+    return CUFFT_SUCCESS;
+  });
+}
+
+cufftResult cufftXtMalloc(cufftHandle plan, cudaLibXtDesc** descriptor, cufftXtSubFormat format) {
+  return call_made(plan, [&](Plan& own) -> cufftResult {
+    LIB_REQUIRE(descriptor);
+    return make_descriptor(own, format, descriptor);
+  });
+}
+
+cufftResult cufftXtFree(cudaLibXtDesc* descriptor) {
+  return call([&] { return free_descriptor(descriptor); });
+}
+
+cufftResult cufftXtMemcpy(cufftHandle plan, void* dstPointer, void* srcPointer,
+                          cufftXtCopyType type) {
+  return call_made(plan,
+                   [&](Plan& own) { return copy_descriptor(own, dstPointer, srcPointer, type); });
+}
+
+cufftResult cufftXtExecDescriptor(cufftHandle plan, cudaLibXtDesc* input, cudaLibXtDesc* output,
+                                  int direction) {
+  return run(plan, nullptr, __func__, input, output, direction);
+}
+
+cufftResult cufftXtExecDescriptorC2C(cufftHandle plan, cudaLibXtDesc* input, cudaLibXtDesc* output,
+                                     int direction) {
+  return run(plan, CUFFT_C2C, __func__, input, output, direction);
+}
+
+cufftResult cufftXtExecDescriptorR2C(cufftHandle plan, cudaLibXtDesc* input,
+                                     cudaLibXtDesc* output) {
+  return run(plan, CUFFT_R2C, __func__, input, output);
+}
+
+cufftResult cufftXtExecDescriptorC2R(cufftHandle plan, cudaLibXtDesc* input,
+                                     cudaLibXtDesc* output) {
+  return run(plan, CUFFT_C2R, __func__, input, output);
+}
+
+cufftResult cufftXtExecDescriptorZ2Z(cufftHandle plan, cudaLibXtDesc* input, cudaLibXtDesc* output,
+                                     int direction) {
+  return run(plan, CUFFT_Z2Z, __func__, input, output, direction);
+}
+
+cufftResult cufftXtExecDescriptorD2Z(cufftHandle plan, cudaLibXtDesc* input,
+                                     cudaLibXtDesc* output) {
+  return run(plan, CUFFT_D2Z, __func__, input, output);
+}
+
+cufftResult cufftXtExecDescriptorZ2D(cufftHandle plan, cudaLibXtDesc* input,
+                                     cudaLibXtDesc* output) {
+  return run(plan, CUFFT_Z2D, __func__, input, output);
+}
+
+cufftResult cufftXtQueryPlan(cufftHandle plan, void* queryStruct, cufftXtQueryType queryType) {
+  return call_made(plan, [&](Plan&) -> cufftResult {
+    LIB_REQUIRE(queryStruct);
+    if (queryType != CUFFT_QUERY_1D_FACTORS) {
+      return invalid("there are no queries of type %d", static_cast<int>(queryType));
+    }
+    return unsupported("the numbers of a plan on one device are in their natural order");
+  });
+}
+
+cufftResult cufftXtSetCallback(cufftHandle plan, void** callback_routine,
+                               cufftXtCallbackType cbType, void**) {
+  return call_made(plan, [&](Plan&) -> cufftResult {
+    LIB_REQUIRE(callback_routine);
+    LIB_TRY(check_callback_type(cbType));
+    return unsupported("a callback can be called by kernels of its own module only");
+  });
+}
+
+cufftResult cufftXtClearCallback(cufftHandle plan, cufftXtCallbackType cbType) {
+  return call_made(plan, [&](Plan&) { return check_callback_type(cbType); });
+}
+
+cufftResult cufftXtSetCallbackSharedSize(cufftHandle plan, cufftXtCallbackType cbType, size_t) {
+  return call_made(plan, [&](Plan&) -> cufftResult {
+    LIB_TRY(check_callback_type(cbType));
+    return unsupported("plans have no callbacks");
+  });
+}
+
+cufftResult cufftXtSetJITCallback(cufftHandle plan, const char*, const void*, size_t,
+                                  cufftXtCallbackType cbType, void**) {
+  return call(plan, [&](Plan&) -> cufftResult {
+    LIB_TRY(check_callback_type(cbType));
+    return unsupported("callbacks in NVIDIA's intermediate code cannot be linked");
+  });
+}
+
+/// The name that the header of CUDA 12 gives cufftXtSetJITCallback.
+cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char* name, const void* fatbin,
+                                         size_t size, cufftXtCallbackType type, void** info) {
+  return cufftXtSetJITCallback(plan, name, fatbin, size, type, info);
+}
+
+}  // extern "C"

@@ -1,0 +1,16 @@
+// The code for each set of instructions: vectors of 16, 32 and 64 bytes.
+#pragma once
+
+#include "dropin/cufft/fft/lines.h"
+
+namespace km::fft {
+
+const LineCode<float>& plain_lines_float();
+const LineCode<double>& plain_lines_double();
+
+const LineCode<float>& wide_lines_float();
+const LineCode<double>& wide_lines_double();
+const LineCode<float>& widest_lines_float();
+const LineCode<double>& widest_lines_double();
+
+}  // namespace km::fft

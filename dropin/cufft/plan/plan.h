@@ -1,0 +1,95 @@
+// Plans of cuFFT: what handles stand for.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "dropin/cufft/fft/transform.h"
+#include "dropin/cufft/frame/cufft.h"
+
+namespace km::cufft {
+
+using library::Driver;
+
+constexpr int kMostRank = 3;
+constexpr int kProperties = 4;
+
+/// One plan. A call at a time uses it.
+struct Plan {
+  std::mutex mutex;  // guards the members below
+  const Driver* driver = nullptr;
+  cu::CUstream stream = nullptr;
+  std::shared_ptr<const fft::Transform> transform;  // null: not made yet
+  // Real transforms of the basic layout have rows of another length when they run in place: this
+  // plan is made when it is first needed.
+  std::shared_ptr<const fft::Transform> in_place;
+  bool is_basic = false;
+  bool allocates = true;
+  char* work_area = nullptr;  // of the program
+  int work_area_policy = CUFFT_WORKAREA_PERFORMANCE;
+  long long properties[kProperties]{};
+
+  bool is_made() const { return transform != nullptr; }
+};
+
+/// The arguments that describe a plan.
+struct PlanRequest {
+  int rank = 1;
+  long long n[kMostRank]{};
+  bool is_basic = true;  // the embeds and distances below are not given
+  long long in_embed[kMostRank]{}, out_embed[kMostRank]{};
+  long long in_stride = 1, out_stride = 1, in_distance = 0, out_distance = 0;
+  long long batch = 1;
+  fft::TransformKind kind = fft::TransformKind::kComplex;
+  bool is_double = false;
+  fft::Storage storage = fft::Storage::kFloat;
+};
+
+/// The types of a cufftType. CUFFT_INVALID_TYPE if there is none.
+cufftResult set_type(cufftType type, PlanRequest* request);
+/// The types of cufftXtMakePlanMany.
+cufftResult set_types(cudaDataType in, cudaDataType out, cudaDataType execution,
+                      PlanRequest* request);
+
+/// The transform's shape, checked. `is_padded` gives the rows of a real array the length that they
+/// have in place.
+cufftResult shape_of(const PlanRequest& request, bool is_padded, fft::TransformShape* out);
+
+/// A new plan, whose handle is written.
+cufftResult create_plan(cufftHandle* handle);
+cufftResult destroy_plan(cufftHandle handle);
+std::shared_ptr<Plan> find_plan(cufftHandle handle);
+/// Makes a plan, which may not have been made before.
+cufftResult make_plan(Plan& plan, const PlanRequest& request);
+/// The size of a request's work area.
+cufftResult find_size(const PlanRequest& request, size_t* out);
+/// The size of a plan's work area.
+size_t work_bytes(const Plan& plan);
+
+/// Runs a function of a plan, whose lock is held during the call.
+template <class Body>
+cufftResult call(cufftHandle handle, Body&& body, const char* function = __builtin_FUNCTION()) {
+  return library::call<FftLibrary>(function, [&]() -> cufftResult {
+    const std::shared_ptr<Plan> found = find_plan(handle);
+    if (found == nullptr) return invalid_plan("the plan %d is not live", handle);
+    if (library::is_in_callback()) {
+      return frame::fail(CUFFT_EXEC_FAILED, "host functions may not use a plan");
+    }
+    const std::lock_guard lock(found->mutex);
+    return body(*found);
+  });
+}
+/// call() for plans that have been made.
+template <class Body>
+cufftResult call_made(cufftHandle handle, Body&& body,
+                      const char* function = __builtin_FUNCTION()) {
+  return call(
+      handle,
+      [&](Plan& plan) -> cufftResult {
+        if (!plan.is_made()) return invalid_plan("the plan %d has not been made", handle);
+        return body(plan);
+      },
+      function);
+}
+
+}  // namespace km::cufft
