@@ -22,6 +22,15 @@ enum class HandleKind : uint8_t {
   kEmulationDescriptor = 20,
   kJitLink = 24,
   kPtxCompiler = 25,
+  kCusparse = 40,
+  kSparseMatrix = 41,
+  kSparseDense = 42,
+  kSparseVector = 43,
+  kSparseDenseVector = 44,
+  kSparseDescriptor = 45,
+  kSparseSolver = 46,
+  kSparseProduct = 47,
+  kSparseInfo = 48,
   // 32 to 39 are cuFFT's, 40 to 63 cuSPARSE's, 64 to 79 cuSOLVER's, 80 to 95 cuDNN's.
   kCuptiSubscriber = 96
 };

@@ -14,6 +14,7 @@ from cuda import cuda_driver
 SOURCES = [
     "dropin/cublas/api/*_api.cpp", "dropin/cublas/api_lt/*_api.cpp", "dropin/curand/api/*_api.cpp",
     "dropin/cufft/api/*_api.cpp",
+    "dropin/cusparse/api/*_api.cpp",
 ]  # fmt: skip
 HANDLES = {
     "cublasHandle_t": "k_cublas", "cublasLtHandle_t": "k_cublasLt",
@@ -24,14 +25,26 @@ HANDLES = {
     "curandGenerator_t": "k_curand",
     "curandDiscreteDistribution_t": "k_distribution", "graph": "k_graph",
     "cufftHandle": "k_cufft", "cudaLibXtDesc*": "k_cufftArray",
+    "cusparseHandle_t": "k_cusparse", "cusparseMatDescr_t": "k_sparse_settings",
+    **{f"cusparse{const}{name}Descr_t": f"k_sparse_{name}" for const in ("", "Const")
+       for name in ("SpMat", "DnMat", "SpVec", "DnVec")},
+    **{f"cusparse{name}Descr_t": f"k_sparse_{name}"
+       for name in ("SpSV", "SpSM", "SpGEMM", "SpGEAM", "SpMV")},
+    **{f"{name}Info_t": f"k_{name}"
+       for name in ("csrilu02", "csric02", "bsrilu02", "bsric02", "bsrsv2", "bsrsm2", "csru2csr",
+                    "prune", "cusparseColor")},
 }  # fmt: skip
 ENUMS = {  # valid values of enumerations, and the types of the libraries that have them
-    "Operation": ([0, 1, 2], r"cublasOperation_t"),
+    "Operation": ([0, 1, 2], r"cublasOperation_t|cusparseOperation_t"),
+    "Order": ([1, 2], r"cusparse(Order|Csr2CscAlg)_t"),
+    "IndexType": ([2, 2, 2, 3], r"cusparseIndexType_t|IndexType"),
     "Choice": ([0, 1], r"cublas(FillMode|DiagType|SideMode|PointerMode|AtomicsMode)_t"
                r"|cublasXtPinnedMemMode_t"),
     "DataType": ([0, 1, 2, 3, 4, 5, 6, 8, 10, 14, 15, 28, 29], r"cudaDataType(_t)?"),
+    "Bit": ([0, 1], r"cusparse(PointerMode|Action|FillMode|DiagType|IndexBase|Direction"
+            r"|SolvePolicy)_t|IndexBase"),
     "Compute": ([64, 65, 68, 69, 70, 72, 74, 77], r"cublasComputeType_t"),
-    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library)\w+|curandMethod_t"),
+    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library|cusparse)\w+|curandMethod_t"),
     "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204],
                   r"curandRngType_t"),
     "Ordering": ([100, 101, 102, 103, 104, 201], r"curandOrdering_t"),
@@ -80,7 +93,24 @@ RULES = [
     (r".*", r"size_bytes", "number(kSize)"),
     (r"int|unsigned|size_t|(u?int(32|64)_t)|(unsigned )?long long", r".*", "number(kAnyNumber)"),
 ]  # fmt: skip
+SPARSE_RULES = [  # those of cuSPARSE, which come first for its functions
+    (r"cusparseLoggerCallback_t", r".*", "callback(kSparseLog)"),
+    (r"(const )?[\w<>]+\*", r"alpha|beta|threshold|limit|fraction|value", "input(kScalar, 64, -1)"),
+    (r"void\*", r"data", "input(kNumbers, 64, -1)"),
+    (r"const cusparseSpMatPointers_t\*", r".*", "input(kNumbers, 128, -1)"),
+    (r"void\*", r"(external)?[bB]uffer\d?|", "address()"),
+    (r"(const )?void\*\*|(size_t|int64_t|IndexType|cusparse\w+|cudaDataType)\*", r".*",
+     "output(128, -1)"),
+    (r"int\*", r"size|total|position|count|version|value", "output(64, -1)"),
+    (r"int|int64_t", r"rows|cols|m|n|mb|nb|kb|k|(row_|col_)?block(_[ac])?|slice|stride|algo",
+     "number(kDimension)"),
+    (r"int|int64_t", r"ld|ld[abcx]|ell_cols|padded_size", "number(kElementSize)"),
+    (r"int|int64_t|size_t", r"\w*", "number(kCount)"),
+]
 LEFT_OUT = {
+    "cusparseLoggerOpenFile": "keeps each file open, for all threads write to it",
+    "cusparseLoggerSetFile": "takes a FILE, which nobody can check",
+    "cusparseLoggerForceDisable": "ends all tests of the log",
     "cublasLtLoggerOpenFile": "keeps each file open, for all threads write to it",
     "cublasLtLoggerSetFile": "takes a FILE, which nobody can check",
     "cublasLoggerConfigure": "prints a line for each call",
@@ -121,7 +151,8 @@ def functions():
     command = ["g++", "-std=c++20", "-E", "-P", "-x", "c++", f"-I{root}", f"-I{root}/src",
                f"-I{root}/include", "-"]  # fmt: skip
     done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-    status, name = "(?:cublasStatus_t|curandStatus_t|cufftResult)", r"(?:cublas|curand|cufft)\w+"
+    status = "(?:cublasStatus_t|curandStatus_t|cusparseStatus_t|cufftResult)"
+    name = r"(?:cublas|curand|cusparse|cufft)\w+"
     pattern = rf"\b{status}\s+({name})\s*\(([^(){{}}]*)\)\s*\{{"
     return dict(sorted(re.findall(pattern, done.stdout)))
 
@@ -137,12 +168,15 @@ def kind_of(function, text):
     base = kind[:-1]
     out = HANDLES.get(base) or (HANDLES.get(name) if kind == "void**" else None)
     if out and kind.endswith("*"):
-        is_made = re.search(r"Create|^cufftPlan|^cufftXtMalloc", function)
+        is_made = re.search(r"[Cc]reate|^cufftPlan|^cufftXtMalloc", function)
         return f"out_handle({out})" if is_made else "output(64, -1)"
     if name == "type" and function.startswith("curandCreate"):
         return "enumerator(kEnum_Generator)"
     spelled = ("const " if has_const else "") + kind
-    for types, names, made in RULES:
+    if kind in ("cuComplex", "cuDoubleComplex"):  # by value, in registers of floats
+        return "real(8)"
+    rules = (SPARSE_RULES if function.startswith("cusparse") else []) + RULES
+    for types, names, made in rules:
         if not (re.fullmatch(types, spelled) or re.fullmatch(types, kind)):
             continue
         if re.fullmatch(names, name) and "*" in made_for(made, kind):
@@ -187,12 +221,12 @@ def text():
     parts = [
         fuzz_calls.enum_text("HandleType", [*dict.fromkeys(HANDLES.values()), "kHandleTypeCount"]),
         fuzz_calls.enum_text("InputType", list(dict.fromkeys(inputs))),
-        fuzz_calls.enum_text("CallbackType", ["kLog", "kHostFunction"]),
+        fuzz_calls.enum_text("CallbackType", ["kLog", "kSparseLog", "kHostFunction"]),
         fuzz_calls.enum_text("EnumType", [f"kEnum_{name}" for name in ENUMS]), *lists,
         *(f"// Left out: {name}: it {why}.\n" for name, why in LEFT_OUT.items()),
         'extern "C" {\n', *declarations, "}\n",
     ]  # fmt: skip
-    banner = "// Generated by `make gen` from dropin/cublas, dropin/curand and dropin/cufft.\n"
+    banner = "// Generated by `make gen` from the libraries of dropin/.\n"
     return fuzz_calls.table_text(banner, parts, rows)
 
 

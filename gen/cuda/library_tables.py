@@ -52,6 +52,11 @@ BLAS_STAND_INS = dict.fromkeys(("cuda_runtime.h", "driver_types.h", "library_typ
                                 "cuComplex.h", "cuda_fp16.h", "cuda_bf16.h", "stdint.h",
                                 "stddef.h", "stdio.h"), "")  # fmt: skip
 BLAS_VERSION = r"#define CUBLAS_VER_MAJOR (\d+)\s+#define CUBLAS_VER_MINOR (\d+)"
+# Declared in cusparse.h for what the library exports as *_bufferSize.
+SPARSE_LEFT_OUT = frozenset(
+    f"cusparse{letter}{name}_bufferSizeExt" for letter in "SDCZ" for name in (
+        "bsric02", "bsrilu02", "bsrsm2", "bsrsv2", "csr2gebsr", "csric02", "csrilu02",
+        "gebsr2gebsc", "gebsr2gebsr")) | {"cusparseXgebsr2csr"}  # fmt: skip
 LIBRARIES = [
     Library("library", "library_types.h", "cuda|library", "nvidia-cuda-runtime", r"\A()",
             api_file="library_types.h", functions_file="", types=r"(?:cuda|library)\w+"),
@@ -104,6 +109,14 @@ LIBRARIES = [
             stand_ins=dict.fromkeys(("stdio.h", "cuComplex.h", "driver_types.h",
                                      "library_types.h"), ""), includes=("#include <cstdio>\n\n",),
             structures=r"fftwf?_iodim\w*"),
+    Library("cusparse", "cusparse.h", "(?:cusparse|bsr[is]|csr[iu]|prune)", "nvidia-cusparse",
+            r"#define CUSPARSE_VER_MAJOR (\d+)\s+#define CUSPARSE_VER_MINOR (\d+)",
+            # Functions of half numbers are declared for C++ alone.
+            defines=("DISABLE_CUSPARSE_DEPRECATED", "CUSPARSE_ENABLE_EXPERIMENTAL_API",
+                     "__cplusplus=201103L"),
+            stand_ins={**BLAS_STAND_INS, "cuda_runtime_api.h": ""}, left_out=SPARSE_LEFT_OUT,
+            types=r"cusparse(?:SpMatStorage|SymmetryType|SpMVAlg)_t",
+            includes=("#include <cstdio>\n\n", CUDA_TYPES)),
     # Without inline functions the header declares the plain names, which all versions share.
     Library("nvjitlink", "nvJitLink.h", "nvJitLink", "nvidia-nvjitlink",
             r"__nvJitLinkCreate_(\d+)_(\d+)", defines=("NVJITLINK_NO_INLINE",),
@@ -262,8 +275,8 @@ class Types:
         self.library = library
         self.enums = enums(text)
         self.aliases = aliases(text)
-        self.handles = {name: tag for tag, name in re.findall(
-            r"typedef\s+struct\s+(\w+)\s*\*\s*(\w+)\s*;", text)}  # fmt: skip
+        self.handles = {name: f"{const} struct {tag}".strip() for tag, const, name in re.findall(
+            r"typedef\s+struct\s+(\w+)\s*(const)?\s*\*\s*(\w+)\s*;", text)}  # fmt: skip
         self.arrays = {name: (kind, count) for kind, name, count in re.findall(
             r"typedef\s+([\w ]+?)\s+(\w+)\[(\d+)\]\s*;", text)}  # fmt: skip
         self.structures = {name: body for body, name in re.findall(
@@ -291,7 +304,7 @@ class Types:
             body = "".join(f"  {each},\n" for each in values if each)
             return f"enum {name} : int32_t {{\n{body}}};\n"
         if name in self.handles:
-            return f"typedef struct {self.handles[name]}* {name};\n"
+            return f"typedef {self.handles[name]}* {name};\n"
         if name in self.arrays:
             return f"typedef {self.arrays[name][0]} {name}[{self.arrays[name][1]}];\n"
         if name in self.callbacks:

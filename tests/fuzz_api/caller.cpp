@@ -88,7 +88,9 @@ Caller::Caller(Api& api, Shared& shared, Journal& journal, const Options& option
       journal_(journal),
       options_(options),
       log_(journal.threads[thread % Journal::kThreads]),
-      thread_(thread) {}
+      thread_(thread) {
+  if (api.rows().size() > kMostRows) std::abort();
+}
 
 size_t Caller::draw_row(Random& random) const {
   if (options_.only >= 0) return static_cast<size_t>(options_.only);

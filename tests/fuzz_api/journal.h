@@ -9,6 +9,7 @@
 namespace km::fuzz {
 
 constexpr size_t kPeekBytes = 40;
+constexpr size_t kMostRows = 4096;  // of an interface
 
 struct JournalEntry {
   std::atomic<uint64_t> started_ns;  // 0: the call has returned
@@ -33,7 +34,7 @@ struct ThreadJournal {
 struct Journal {
   static constexpr size_t kThreads = 48;
   std::atomic<uint64_t> calls, failures;
-  std::atomic<uint64_t> calls_of_row[1024], successes_of_row[1024], ns_of_row[1024];
+  std::atomic<uint64_t> calls_of_row[kMostRows], successes_of_row[kMostRows], ns_of_row[kMostRows];
   std::atomic<bool> has_finding;
   char finding[4096];
   ThreadJournal threads[kThreads];

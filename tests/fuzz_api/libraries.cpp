@@ -1,5 +1,5 @@
-// cuBLAS, cublasLt, cublasXt and cuRAND under test, on the runtime. Pointers to the host's memory
-// may be wild in every call: the libraries promise a status for them.
+// cuBLAS, cublasLt, cublasXt, cuRAND and cuSPARSE under test, on the runtime. Pointers to the
+// host's memory may be wild in every call: the libraries promise a status for them.
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -38,6 +38,26 @@ constexpr Maker kMakers[] = {
     {k_transform, "cublasLtMatrixTransformDescCreate", 1},
     {k_preference, "cublasLtMatmulPreferenceCreate", 1},
     {k_emulation, "cublasLtEmulationDescCreate", 1},
+    {k_cusparse, "cusparseCreate", 2},
+    {k_sparse_settings, "cusparseCreateMatDescr", 2},
+    {k_sparse_SpMat, "cusparseCreateCsr", 6},
+    {k_sparse_DnMat, "cusparseCreateDnMat", 4},
+    {k_sparse_SpVec, "cusparseCreateSpVec", 2},
+    {k_sparse_DnVec, "cusparseCreateDnVec", 4},
+    {k_sparse_SpSV, "cusparseSpSV_createDescr", 1},
+    {k_sparse_SpSM, "cusparseSpSM_createDescr", 1},
+    {k_sparse_SpGEMM, "cusparseSpGEMM_createDescr", 1},
+    {k_sparse_SpGEAM, "cusparseSpGEAM_createDescr", 1},
+    {k_sparse_SpMV, "cusparseSpMV_createDescr", 1},
+    {k_csrilu02, "cusparseCreateCsrilu02Info", 1},
+    {k_csric02, "cusparseCreateCsric02Info", 1},
+    {k_bsrilu02, "cusparseCreateBsrilu02Info", 1},
+    {k_bsric02, "cusparseCreateBsric02Info", 1},
+    {k_bsrsv2, "cusparseCreateBsrsv2Info", 1},
+    {k_bsrsm2, "cusparseCreateBsrsm2Info", 1},
+    {k_csru2csr, "cusparseCreateCsru2csrInfo", 1},
+    {k_prune, "cusparseCreatePruneInfo", 1},
+    {k_cusparseColor, "cusparseCreateColorInfo", 1},
 };
 struct Ender {
   HandleType type;
@@ -47,6 +67,26 @@ constexpr Ender kEnders[] = {
     {k_graph, "cudaGraphDestroy"},
     {k_cufftArray, "cufftXtFree"},
     {k_cufft, "cufftDestroy"},
+    {k_sparse_settings, "cusparseDestroyMatDescr"},
+    {k_sparse_SpMat, "cusparseDestroySpMat"},
+    {k_sparse_DnMat, "cusparseDestroyDnMat"},
+    {k_sparse_SpVec, "cusparseDestroySpVec"},
+    {k_sparse_DnVec, "cusparseDestroyDnVec"},
+    {k_sparse_SpSV, "cusparseSpSV_destroyDescr"},
+    {k_sparse_SpSM, "cusparseSpSM_destroyDescr"},
+    {k_sparse_SpGEMM, "cusparseSpGEMM_destroyDescr"},
+    {k_sparse_SpGEAM, "cusparseSpGEAM_destroyDescr"},
+    {k_sparse_SpMV, "cusparseSpMV_destroyDescr"},
+    {k_csrilu02, "cusparseDestroyCsrilu02Info"},
+    {k_csric02, "cusparseDestroyCsric02Info"},
+    {k_bsrilu02, "cusparseDestroyBsrilu02Info"},
+    {k_bsric02, "cusparseDestroyBsric02Info"},
+    {k_bsrsv2, "cusparseDestroyBsrsv2Info"},
+    {k_bsrsm2, "cusparseDestroyBsrsm2Info"},
+    {k_csru2csr, "cusparseDestroyCsru2csrInfo"},
+    {k_prune, "cusparseDestroyPruneInfo"},
+    {k_cusparseColor, "cusparseDestroyColorInfo"},
+    {k_cusparse, "cusparseDestroy"},
     {k_layout, "cublasLtMatrixLayoutDestroy"},
     {k_matmul, "cublasLtMatmulDescDestroy"},
     {k_transform, "cublasLtMatrixTransformDescDestroy"},
@@ -76,6 +116,13 @@ const Script kScripts[] = {
      "cufftXtExecDescriptor", "cufftXtExec", "cufftXtFree", "cufftDestroy"},
     {"cublasXtCreate", "cublasXtDeviceSelect", "cublasXtSetBlockDim", "cublasXtDspmm",
      "cublasXtSgemm", "cublasXtDestroy"},
+    {"cudaMalloc", "cusparseCreateCsr", "cusparseCreateDnVec", "cusparseCreateDnVec",
+     "cusparseSpMV", "cusparseSpSV_analysis", "cusparseSpSV_solve", "cudaStreamBeginCapture",
+     "cusparseSpMM", "cusparseSpGEMM_compute", "cudaStreamEndCapture", "cudaGraphDestroy",
+     "cusparseDestroySpMat", "cusparseSpMV", "cudaDeviceSynchronize"},
+    {"cusparseCreateMatDescr", "cusparseScsrilu02_analysis", "cusparseScsrilu02",
+     "cusparseXcsrilu02_zeroPivot", "cusparseXcsrgeam2Nnz", "cusparseDcsrgeam2", "cusparseScsr2bsr",
+     "cusparseSbsrmv", "cudaDeviceSynchronize"},
     {"cudaLaunchHostFunc", "cublasSgemm_v2", "cudaStreamSynchronize"},
 };
 struct Rare {
@@ -84,9 +131,10 @@ struct Rare {
 };
 constexpr Rare kRare[] = {
     {"Batched", 20},  // most end with a fault of the device
-    {"curandCreate", 8}, {"curandDestroy", 4},  {"GetDirectionVectors", 20},
-    {"cublasXt", 2},     {"SetPointerMode", 8}, {"SetLoggerCallback", 20},
-    {"cublasInit", 20},  {"BeginCapture", 8},   {"cublasShutdown", 40},
+    {"curandCreate", 8},   {"curandDestroy", 4},   {"GetDirectionVectors", 20},
+    {"cublasXt", 2},       {"SetPointerMode", 8},  {"SetLoggerCallback", 20},
+    {"cusparseCreate", 4}, {"cusparseDestroy", 4}, {"cublasInit", 20},
+    {"BeginCapture", 8},   {"cublasShutdown", 40},
 };
 
 bool has_part(const Row& row, const char* part) { return std::strstr(row.name, part) != nullptr; }
@@ -147,6 +195,9 @@ bool can_be_read(Word word) {
 
 uint64_t choice_of(void* user_data) { return reinterpret_cast<uint64_t>(user_data); }  // NOLINT
 void host_function(void* user_data) { call_in_callback(choice_of(user_data)); }
+void sparse_log_callback(int, const char*, const char* line) {
+  call_in_callback(std::strlen(line));
+}
 void log_callback(const char* line) { call_in_callback(std::strlen(line)); }
 
 /// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100.
@@ -178,6 +229,7 @@ class LibrariesApi final : public Api {
   std::optional<Word> pointer_instead(const Row& row, const Parameter& parameter,
                                       Values& values) override;
   Word callback(int16_t type, Values&) override {
+    if (type == kSparseLog) return word_of(sparse_log_callback);
     return type == kLog ? word_of(log_callback) : word_of(host_function);
   }
   bool is_there(Word word) const override { return can_be_read(word); }
@@ -189,7 +241,8 @@ class LibrariesApi final : public Api {
   bool leaves_outputs(int64_t) const override { return false; }  // nobody promises it
   std::string defect(const Row& row, int64_t result) const override;
   bool ends_handle(const Row& row) const override {
-    return has_part(row, "Destroy") || begins(row, "cufftXtFree");
+    return has_part(row, "Destroy") || has_part(row, "destroyDescr") ||
+           begins(row, "cufftXtFree");
   }
   bool ends_address(const Row& row) const override {
     return begins(row, "cudaFree") || begins(row, "cublasFree");
@@ -219,6 +272,11 @@ std::vector<std::string> LibrariesApi::environment(uint64_t round) const {
 
 std::string LibrariesApi::defect(const Row& row, int64_t result) const {
   if (begins(row, "cuda")) return "";
+  if (begins(row, "cusparse")) {
+    constexpr int64_t kInternalError = 7, kMost = 10;
+    const bool is_status = result >= 0 && result <= kMost && result != kInternalError;
+    return is_status ? "" : "it is an internal error, or no status";
+  }
   const bool is_known =
       std::find(std::begin(kStatuses), std::end(kStatuses), result) != std::end(kStatuses);
   return is_known ? "" : "it is an internal error, or no status";

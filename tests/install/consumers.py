@@ -65,7 +65,8 @@ def expected_files(version: str) -> set:
           for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump", "compute-sanitizer",
                        "nvidia-smi")),
         *(f"lib/kernelmill-{version}/cuda/{name}"
-          for name in ("libcurand.so", "libcurand.so.10", "libnvidia-ml.so", "libnvidia-ml.so.1",
+          for name in ("libcurand.so", "libcurand.so.10", "libcusparse.so",
+                       "libcusparse.so.12", "libnvidia-ml.so", "libnvidia-ml.so.1",
                        "libnvToolsExt.so", "libnvToolsExt.so.1", "libkernelmill-audit.so",
                        "driver/version")),
         "lib/pkgconfig/kernelmill.pc",

@@ -53,6 +53,8 @@ OUTSIDE = [
           "libcurand: kernels on the driver API"),
     layer("dropin/cufft", "dropin/library dropin/frame cuda base",
           "libcufft and libcufftw: transforms by code of its own, as work of streams"),
+    layer("dropin/cusparse", "dropin/library dropin/frame cuda base",
+          "libcusparse: loops over rows, as work in streams of our driver library"),
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
@@ -276,6 +278,13 @@ ROOMS = {
         "api": {"xt", "plan", "fft", "frame", "version"},
         "fftw": {"fft"},
         "api_fftw": {"fftw", "fft"},
+    },
+    "dropin/cusparse": {
+        "frame": set(),
+        "matrix": {"frame"},
+        "generic": {"matrix", "frame"},
+        "legacy": {"generic", "matrix", "frame"},
+        "api": {"legacy", "generic", "matrix", "frame"},
     },
 }
 

@@ -48,7 +48,7 @@ class Exec(Case):
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
         replaced = ("libcudart", "libcublas.", "libcurand", "libcupti", "libnvrtc", "libcufft",
-                    "libnvJitLink")
+                    "libnvJitLink", "libcusparse.")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
     def test_a_program_finds_the_driver(self):
@@ -65,6 +65,8 @@ class Exec(Case):
         names += ["libcufft.so.11", "libcufft.so.12"]
         names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
         names += ["libnvrtc.so.12", "libnvrtc.so.13", "libcupti.so.12", "libcupti.so.13"]
+        names += ["libcurand.so.10", "libcusparse.so.12", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
+        names += ["libnvrtc.so.12", "libnvrtc.so.13"]
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"

@@ -14,7 +14,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libcudnn", "cuDNN", "use its framework's CPU device"},
     {"libcudss", "cuDSS", "build it with another solver of sparse systems in its place"},
     {"libcusparseLt", "cuSPARSELt", "build it with dense products of cuBLAS in its place"},
-    {"libcusparse", "cuSPARSE", "build it with kernels of its own, or without sparse matrices"},
+    {"libcusparse", "cuSPARSE", "have it load ours, of CUDA 12 or 13"},
     {"libcusolver", "cuSOLVER", "build it with LAPACK in its place"},
     {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},
     {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},

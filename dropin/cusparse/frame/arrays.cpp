@@ -1,0 +1,55 @@
+#include "dropin/cusparse/frame/arrays.h"
+
+#include <algorithm>
+
+namespace km::cusparse {
+
+Arrays& Arrays::add(const char* name, const void* address, int64_t count, uint64_t element_bytes,
+                    bool is_written) {
+  if (count == 0 || count_ == arrays_.size()) return *this;
+  uint64_t bytes = 0;
+  const bool is_too_large =
+      count < 0 || __builtin_mul_overflow(static_cast<uint64_t>(count), element_bytes, &bytes);
+  if (is_too_large) bytes = UINT64_MAX / 2;
+  arrays_[count_++] = library::whole_array(name, address, bytes, is_written);
+  return *this;
+}
+
+int64_t checked_product(int64_t a, int64_t b) noexcept {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX / 16 : product;
+}
+
+cusparseStatus_t Scalar::set(const Handle& handle, const char* name, const void* place,
+                             cudaDataType type, Arrays& arrays) {
+  if (place == nullptr) return invalid("%s is null", name);
+  const uint32_t size_bytes = bytes_of(type);
+  if (handle.has_device_pointers()) {
+    device_ = place;
+    arrays.read(name, place, 1, size_bytes);
+    return CUSPARSE_STATUS_SUCCESS;
+  }
+  if (library::read_host(bytes_, place, size_bytes)) return CUSPARSE_STATUS_SUCCESS;
+  return invalid("%s is %p, which is not readable host memory", name, place);
+}
+
+cusparseStatus_t require_no_capture(const Handle& handle, const char* reason) {
+  cu::CUstreamCaptureStatus status = cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  LIB_CHECK(handle.driver->cuStreamIsCapturing(handle.stream, &status));
+  if (status == cu::CU_STREAM_CAPTURE_STATUS_NONE) return CUSPARSE_STATUS_SUCCESS;
+  return unsupported("%s has results for the host, which a capture cannot give", reason);
+}
+
+uint64_t pieces_of(int64_t steps) noexcept {
+  constexpr int64_t kLeastSteps = 4096;
+  const int64_t most = int64_t{4} * library::worker_threads();
+  return static_cast<uint64_t>(std::clamp<int64_t>(steps / kLeastSteps, 1, most));
+}
+
+cu::CUresult bad_index(const char* what, int64_t index, int64_t end) noexcept {
+  return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
+                            "a %s in device memory is %lld; it must be at least 0 and below %lld",
+                            what, static_cast<long long>(index), static_cast<long long>(end));
+}
+
+}  // namespace km::cusparse
