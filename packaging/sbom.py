@@ -19,6 +19,7 @@ PARTS = {
     "libjpeg62-turbo-dev": ("libjpeg-turbo", "IJG AND BSD-3-Clause"),
     "libcli11-dev": ("CLI11", "BSD-3-Clause"),
     "nlohmann-json3-dev": ("nlohmann/json", "MIT"),
+    "libeigen3-dev": ("Eigen", "MPL-2.0"),
     "libstdc++-12-dev": ("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1"),
     "libgcc-12-dev": ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1"),
 }

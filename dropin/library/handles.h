@@ -31,6 +31,22 @@ enum class HandleKind : uint8_t {
   kSparseSolver = 46,
   kSparseProduct = 47,
   kSparseInfo = 48,
+  kCusolverDn = 64,
+  kCusolverSp = 65,
+  kCusolverRf = 66,
+  kCusolverMg = 67,
+  kSolverParams = 68,
+  kRefinementParams = 69,
+  kRefinementInfos = 70,
+  kSyevjInfo = 71,
+  kGesvdjInfo = 72,
+  kMgGrid = 73,
+  kMgMatrix = 74,
+  kCsrqrInfo = 75,
+  kCsrqrInfoHost = 76,
+  kCsrcholInfo = 77,
+  kCsrcholInfoHost = 78,
+  kCsrluInfoHost = 79,
   // 32 to 39 are cuFFT's, 40 to 63 cuSPARSE's, 64 to 79 cuSOLVER's, 80 to 95 cuDNN's.
   kCuptiSubscriber = 96
 };

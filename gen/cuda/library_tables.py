@@ -57,6 +57,12 @@ SPARSE_LEFT_OUT = frozenset(
     f"cusparse{letter}{name}_bufferSizeExt" for letter in "SDCZ" for name in (
         "bsric02", "bsrilu02", "bsrsm2", "bsrsv2", "csr2gebsr", "csric02", "csrilu02",
         "gebsr2gebsc", "gebsr2gebsr")) | {"cusparseXgebsr2csr"}  # fmt: skip
+SOLVER_TYPES = (CUDA_TYPES, '#include "dropin/cublas/generated/api.h"\n',
+                '#include "dropin/cusolver/frame/sparse_types.h"\n\n')  # fmt: skip
+SOLVER_STAND_INS = dict.fromkeys(("cuComplex.h", "cublas_v2.h", "cusparse.h", "library_types.h",
+                                  "driver_types.h", "inttypes.h", "stdint.h", "stdio.h",
+                                  "cuda_runtime.h"),
+                                 "")  # fmt: skip
 LIBRARIES = [
     Library("library", "library_types.h", "cuda|library", "nvidia-cuda-runtime", r"\A()",
             api_file="library_types.h", functions_file="", types=r"(?:cuda|library)\w+"),
@@ -117,6 +123,15 @@ LIBRARIES = [
             stand_ins={**BLAS_STAND_INS, "cuda_runtime_api.h": ""}, left_out=SPARSE_LEFT_OUT,
             types=r"cusparse(?:SpMatStorage|SymmetryType|SpMVAlg)_t",
             includes=("#include <cstdio>\n\n", CUDA_TYPES)),
+    Library("cusolver", "cusolverDn.h",
+            "(?:cusolver|(?:gesvdj|syevj|csrqr|csrchol|csrlu)Info)", "nvidia-cusolver", r"\A()",
+            more_headers=("cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h"),
+            defines=("DISABLE_CUSOLVER_DEPRECATED",), stand_ins=SOLVER_STAND_INS,
+            includes=SOLVER_TYPES),
+    Library("cusolverMg", "cusolverMg.h", "(?:cusolverMg|cudaLibMg)", "nvidia-cusolver", r"\A()",
+            room="cusolver", api_file="mg_api.h", functions_file="mg_functions.def",
+            defines=("DISABLE_CUSOLVER_DEPRECATED",), stand_ins=SOLVER_STAND_INS,
+            includes=SOLVER_TYPES),
     # Without inline functions the header declares the plain names, which all versions share.
     Library("nvjitlink", "nvJitLink.h", "nvJitLink", "nvidia-nvjitlink",
             r"__nvJitLinkCreate_(\d+)_(\d+)", defines=("NVJITLINK_NO_INLINE",),
@@ -165,12 +180,17 @@ def find_header(library):
 
 
 def preprocess(library, header, *flags):
-    """The text of the library's headers, each by itself: some refuse to be included together."""
+    """The text of the library's headers, each by itself: some refuse to be included together. They
+    lie beside the stand-ins, so that these are found by includes in quotes, too.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for name, text in library.stand_ins.items():
             (pathlib.Path(folder) / name).write_text(text)
+        for each in header.parent.iterdir():
+            if each.name not in library.stand_ins:
+                (pathlib.Path(folder) / each.name).symlink_to(each)
         command = ["gcc", "-E", "-P", "-x", "c", *(f"-D{each}" for each in library.defines),
-                   *flags, "-I", folder, "-I", str(header.parent), "-"]  # fmt: skip
+                   *flags, "-I", folder, "-"]  # fmt: skip
         done = [subprocess.run(command, input=f"#include <{each}>\n", text=True, check=True,
                                capture_output=True) for each in library.headers]  # fmt: skip
     return "".join(each.stdout for each in done)

@@ -55,6 +55,9 @@ OUTSIDE = [
           "libcufft and libcufftw: transforms by code of its own, as work of streams"),
     layer("dropin/cusparse", "dropin/library dropin/frame cuda base",
           "libcusparse: loops over rows, as work in streams of our driver library"),
+    },
+    layer("dropin/cusolver", "dropin/cublas dropin/library dropin/frame cuda base",
+          "libcusolver and libcusolverMg: LAPACK of OpenBLAS, and sparse solvers"),
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
@@ -285,6 +288,16 @@ ROOMS = {
         "generic": {"matrix", "frame"},
         "legacy": {"generic", "matrix", "frame"},
         "api": {"legacy", "generic", "matrix", "frame"},
+    },
+    "dropin/cusolver": {
+        "version": set(),
+        "frame": {"version"},
+        "lapack": {"frame"},
+        "dense": {"lapack", "frame"},
+        "sparse": {"frame"},
+        "mg": {"dense", "lapack", "frame", "version"},
+        "api": {"dense", "lapack", "frame", "version"},
+        "api_sp": {"sparse", "dense", "lapack", "frame", "version"},
     },
 }
 

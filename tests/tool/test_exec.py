@@ -67,6 +67,7 @@ class Exec(Case):
         names += ["libnvrtc.so.12", "libnvrtc.so.13", "libcupti.so.12", "libcupti.so.13"]
         names += ["libcurand.so.10", "libcusparse.so.12", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
         names += ["libnvrtc.so.12", "libnvrtc.so.13"]
+        names += [f"libcusolver{kind}.so.{major}" for kind in ("", "Mg") for major in (11, 12)]
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"

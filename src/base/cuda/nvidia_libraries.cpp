@@ -15,7 +15,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libcudss", "cuDSS", "build it with another solver of sparse systems in its place"},
     {"libcusparseLt", "cuSPARSELt", "build it with dense products of cuBLAS in its place"},
     {"libcusparse", "cuSPARSE", "have it load ours, of CUDA 12 or 13"},
-    {"libcusolver", "cuSOLVER", "build it with LAPACK in its place"},
+    {"libcusolver", "cuSOLVER", "have it load ours, of CUDA 12 or 13"},
     {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},
     {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},
     {"libnpp", "NPP", "build it with OpenCV in its place"},

@@ -11,6 +11,7 @@
 #include "backends/cpu/blas/blas.h"
 #include "backends/cpu/blas/half_gemm.h"
 #include "base/half_float.h"
+#include "base/process/openblas.h"
 #include "simt/engine.h"
 
 namespace km::cpu::test {

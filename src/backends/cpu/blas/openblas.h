@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "backend/interface.h"
 #include "base/result.h"
@@ -32,9 +31,5 @@ class OpenBlas {
   std::string path_;
   void* functions_[KMB_BLAS_ROUTINE_COUNT][4] = {};
 };
-
-/// The files to try, best first. `named` is KM_OPENBLAS or empty.
-std::vector<std::string> openblas_candidates(const std::string& named,
-                                             const std::vector<std::string>& folders);
 
 }  // namespace km::cpu

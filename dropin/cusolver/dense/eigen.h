@@ -1,0 +1,178 @@
+// Eigenvalues and eigenvectors of symmetric, Hermitian and general matrices.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/finite.h"
+
+namespace km::cusolver {
+
+/// Work of LAPACK's divide-and-conquer routines: elements, real numbers for complex types, and
+/// integers. `routine` is a function of (work, lwork, rwork, lrwork, iwork, liwork).
+template <class T, class Function>
+void with_divided_work(Function&& routine) {
+  T work{};
+  Real<T> real_work{};
+  int integers = 0;
+  routine(&work, -1, &real_work, -1, &integers, -1);
+  const int size = answered_size(work), reals = answered_size(real_work);
+  const Scratch<T> elements(static_cast<size_t>(size));
+  const Scratch<Real<T>> real_elements(static_cast<size_t>(reals));
+  const int integer_count = std::max(integers, 1);
+  const Scratch<int> integer_elements(static_cast<size_t>(integer_count));
+  routine(elements.get(), size, real_elements.get(), reals, integer_elements.get(), integer_count);
+}
+
+/// Eigenvalues in ascending order; with 'V' the vectors take A's place. Returns LAPACK's info; n if
+/// a number is not finite, and then all results are NaN.
+template <class T>
+int symmetric_eigen(char job, cublasFillMode_t fill, int n, T* a, int lda, Real<T>* w) {
+  if (!are_finite(a, n, n, lda, part_of(fill))) {
+    fill_nan(w, n, 1, n);
+    if (job == 'V') fill_nan(a, n, n, lda);
+    return n;
+  }
+  const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
+  const MatrixCopy<T> copy(a, n, n, lda);
+  int info = 0;
+  with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
+    if constexpr (kIsComplex<T>) {
+      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), w, work, lwork, rwork, lrwork,
+                iwork, liwork, &info);
+    } else {
+      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), w, work, lwork, iwork, liwork,
+                &info);
+    }
+  });
+  copy.write(a, lda);
+  return info;
+}
+
+/// symmetric_eigen() of a pencil of type 1 to 3; B gets its Cholesky factor.
+template <class T>
+int generalized_eigen(int type, char job, cublasFillMode_t fill, int n, T* a, int lda, T* b,
+                      int ldb, Real<T>* w) {
+  if (!are_finite(a, n, n, lda, part_of(fill)) || !are_finite(b, n, n, ldb, part_of(fill))) {
+    fill_nan(w, n, 1, n);
+    if (job == 'V') fill_nan(a, n, n, lda);
+    return n;
+  }
+  const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
+  const MatrixCopy<T> copy(a, n, n, lda), second(b, n, n, ldb);
+  int info = 0;
+  with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
+    if constexpr (kIsComplex<T>) {
+      lapack<T>(kSygvd, type, job, uplo, n, copy.data(), copy.leading(), second.data(),
+                second.leading(), w, work, lwork, rwork, lrwork, iwork, liwork, &info);
+    } else {
+      lapack<T>(kSygvd, type, job, uplo, n, copy.data(), copy.leading(), second.data(),
+                second.leading(), w, work, lwork, iwork, liwork, &info);
+    }
+  });
+  copy.write(a, lda);
+  second.write(b, ldb);
+  return info;
+}
+
+/// A choice among eigenvalues: all, those in (lower, upper], or those numbered from 1.
+struct EigenRange {
+  cusolverEigRange_t kind = CUSOLVER_EIG_RANGE_ALL;
+  double lower = 0, upper = 0;
+  int64_t first = 1, last = 0;
+};
+
+/// Moves the chosen eigenvalues, and their vectors if `a` is not null, to the front; returns their
+/// number.
+template <class T>
+int choose_eigen(const EigenRange& range, int n, Real<T>* w, T* a, int lda) {
+  int from = 0, to = n;
+  if (range.kind == CUSOLVER_EIG_RANGE_I) {
+    from = static_cast<int>(range.first) - 1;
+    to = static_cast<int>(range.last);
+  } else if (range.kind == CUSOLVER_EIG_RANGE_V) {
+    while (from < n && !(w[from] > range.lower)) ++from;
+    to = from;
+    while (to < n && w[to] <= range.upper) ++to;
+  }
+  if (from == 0) return to;
+  for (int j = from; j < to; ++j) {
+    w[j - from] = w[j];
+    if (a == nullptr) continue;
+    std::memcpy(a + int64_t{j - from} * lda, a + int64_t{j} * lda,
+                sizeof(T) * static_cast<size_t>(n));
+  }
+  return to - from;
+}
+
+/// A symmetric or Hermitian matrix with both triangles. As in LAPACK, imaginary parts of its
+/// diagonal do not count.
+template <class T>
+std::vector<T> both_triangles(cublasFillMode_t fill, int n, const T* a, int lda) {
+  std::vector<T> full(static_cast<size_t>(n) * static_cast<size_t>(n));
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      const bool is_given = fill == CUBLAS_FILL_MODE_UPPER ? i <= j : i >= j;
+      full[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(n)] =
+          is_given ? a[i + int64_t{j} * lda] : conjugate(a[j + int64_t{i} * lda]);
+    }
+    T& diagonal = full[static_cast<size_t>(j) * (static_cast<size_t>(n) + 1)];
+    diagonal = real_part(diagonal);
+  }
+  return full;
+}
+
+/// The Frobenius norm of A V - V W.
+template <class T>
+double eigen_residual(const std::vector<T>& full, int n, const T* v, int ldv, const Real<T>* w) {
+  if (n == 0) return 0;
+  const T one(1), zero(0);
+  const Scratch<T> product(full.size());
+  lapack<T>(kGemm, 'N', 'N', n, n, n, one, full.data(), n, v, ldv, zero, product.get(), n);
+  double sum = 0;
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      const T difference = product[i + int64_t{j} * n] - v[i + int64_t{j} * ldv] * w[j];
+      sum += std::norm(std::complex<double>(difference));
+    }
+  }
+  return std::sqrt(sum);
+}
+
+/// Eigenvalues of a general real matrix, in two arrays, and its vectors as LAPACK packs them;
+/// returns LAPACK's info; n if a number is not finite.
+template <class T>
+int general_eigen(char left, char right, int n, T* a, int lda, T* w, T* w_imaginary, T* vl,
+                  int ldvl, T* vr, int ldvr) {
+  if (!are_finite(a, n, n, lda)) {
+    fill_nan(w, n, 1, n);
+    if (w_imaginary != nullptr) fill_nan(w_imaginary, n, 1, n);
+    if (left == 'V') fill_nan(vl, n, n, ldvl);
+    if (right == 'V') fill_nan(vr, n, n, ldvr);
+    return n;
+  }
+  const MatrixCopy<T> copy(a, n, n, lda);
+  const auto count = [n](char job) {
+    return job == 'V' ? static_cast<size_t>(n) * static_cast<size_t>(n) : 0;
+  };
+  const Scratch<T> lefts(count(left)), rights(count(right));
+  const Scratch<Real<T>> rwork(2 * static_cast<size_t>(n));
+  const int order = std::max(n, 1);
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) {
+    if constexpr (kIsComplex<T>) {
+      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), w, lefts.get(), order,
+                rights.get(), order, work, lwork, rwork.get(), &info);
+    } else {
+      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), w, w_imaginary, lefts.get(),
+                order, rights.get(), order, work, lwork, &info);
+    }
+  });
+  copy.write(a, lda);
+  if (left == 'V') write_matrix(lefts.get(), n, n, vl, ldvl);
+  if (right == 'V') write_matrix(rights.get(), n, n, vr, ldvr);
+  return info;
+}
+
+}  // namespace km::cusolver

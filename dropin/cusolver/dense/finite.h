@@ -1,0 +1,49 @@
+// Numbers that are not finite: LAPACK's iterations may not end with them, so that they are found
+// before.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "dropin/cusolver/frame/types.h"
+
+namespace km::cusolver {
+
+template <class T>
+bool is_finite(const T& value) {
+  if constexpr (kIsComplex<T>) {
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+  } else {
+    return std::isfinite(value);
+  }
+}
+
+/// The parts of a square matrix that a routine reads.
+enum class Part : char { kAll, kUpper, kLower };
+inline Part part_of(cublasFillMode_t fill) {
+  return fill == CUBLAS_FILL_MODE_UPPER ? Part::kUpper : Part::kLower;
+}
+
+template <class T>
+bool are_finite(const T* a, int64_t rows, int64_t columns, int64_t leading,
+                Part part = Part::kAll) {
+  for (int64_t j = 0; j < columns; ++j) {
+    const int64_t first = part == Part::kLower ? j : 0;
+    const int64_t end = part == Part::kUpper ? std::min(j + 1, rows) : rows;
+    for (int64_t i = first; i < end; ++i) {
+      if (!is_finite(a[i + j * leading])) return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+void fill_nan(T* a, int64_t rows, int64_t columns, int64_t leading) {
+  for (int64_t j = 0; j < columns; ++j) {
+    for (int64_t i = 0; i < rows; ++i) {
+      a[i + j * leading] = std::numeric_limits<Real<T>>::quiet_NaN();
+    }
+  }
+}
+
+}  // namespace km::cusolver

@@ -1,0 +1,134 @@
+// Singular value decompositions A = U S V^H.
+#pragma once
+
+#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/finite.h"
+
+namespace km::cusolver {
+
+/// A matrix and the places of its decomposition. The letters are LAPACK's: 'A' all vectors, 'S'
+/// the first min(m, n), 'O' those in A's place, 'N' none.
+template <class T>
+struct Decomposition {
+  char jobu, jobvt;
+  int m, n;
+  T* a;
+  int lda;
+  Real<T>* s;
+  T* u;
+  int ldu;
+  T* vt;
+  int ldvt;
+
+  int least() const { return std::min(m, n); }
+  int u_columns() const { return jobu == 'A' ? m : least(); }
+  int vt_rows() const { return jobvt == 'A' ? n : least(); }
+};
+
+template <class T>
+int divided_svd(const Decomposition<T>& d) {
+  const auto least = static_cast<size_t>(d.least()), most = static_cast<size_t>(std::max(d.m, d.n));
+  const size_t reals = 5 * least * least + 7 * least + 2 * most * least + 2 * least * least;
+  const Scratch<Real<T>> rwork(kIsComplex<T> ? reals : 0);
+  const Scratch<int> iwork(8 * least);
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) {
+    if constexpr (kIsComplex<T>) {
+      lapack<T>(kGesdd, d.jobu, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work, lwork,
+                rwork.get(), iwork.get(), &info);
+    } else {
+      lapack<T>(kGesdd, d.jobu, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work, lwork,
+                iwork.get(), &info);
+    }
+  });
+  return info;
+}
+
+template <class T>
+int iterated_svd(const Decomposition<T>& d) {
+  const Scratch<Real<T>> rwork(kIsComplex<T> ? 5 * static_cast<size_t>(d.least()) : 0);
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) {
+    if constexpr (kIsComplex<T>) {
+      lapack<T>(kGesvd, d.jobu, d.jobvt, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work,
+                lwork, rwork.get(), &info);
+    } else {
+      lapack<T>(kGesvd, d.jobu, d.jobvt, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work,
+                lwork, &info);
+    }
+  });
+  return info;
+}
+
+/// Decomposes the matrix, which is overwritten. Returns LAPACK's info; min(m, n) if a number is not
+/// finite, and then all results are NaN.
+template <class T>
+int decompose(const Decomposition<T>& d) {
+  if (!are_finite(d.a, d.m, d.n, d.lda)) {
+    fill_nan(d.s, d.least(), 1, d.least());
+    if (d.jobu == 'A' || d.jobu == 'S') fill_nan(d.u, d.m, d.u_columns(), d.ldu);
+    if (d.jobvt == 'A' || d.jobvt == 'S') fill_nan(d.vt, d.vt_rows(), d.n, d.ldvt);
+    if (d.jobu == 'O' || d.jobvt == 'O') fill_nan(d.a, d.m, d.n, d.lda);
+    return d.least();
+  }
+  const bool has_u = d.jobu == 'A' || d.jobu == 'S', has_vt = d.jobvt == 'A' || d.jobvt == 'S';
+  const MatrixCopy<T> a(d.a, d.m, d.n, d.lda);
+  const Scratch<T> u(has_u ? static_cast<size_t>(d.m) * static_cast<size_t>(d.u_columns()) : 0);
+  const Scratch<T> vt(has_vt ? static_cast<size_t>(d.vt_rows()) * static_cast<size_t>(d.n) : 0);
+  Decomposition<T> copied = d;
+  copied.a = a.data();
+  copied.lda = a.leading();
+  copied.u = u;
+  copied.ldu = std::max(d.m, 1);
+  copied.vt = vt;
+  copied.ldvt = std::max(d.vt_rows(), 1);
+  const int info = d.jobu == d.jobvt ? divided_svd(copied) : iterated_svd(copied);
+  a.write(d.a, d.lda);
+  if (has_u) write_matrix(u.get(), d.m, d.u_columns(), d.u, d.ldu);
+  if (has_vt) write_matrix(vt.get(), d.vt_rows(), d.n, d.vt, d.ldvt);
+  return info;
+}
+
+/// Writes the first `columns` columns of V, of which `vt` is the conjugate transpose.
+template <class T>
+void write_v(const T* vt, int ldvt, int n, int columns, T* v, int64_t ldv) {
+  for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < n; ++i) v[i + j * ldv] = conjugate(vt[j + int64_t{i} * ldvt]);
+  }
+}
+
+/// Decomposes a matrix for a caller that takes V and not its conjugate transpose: `columns` columns
+/// of U and V are written, or none if `job` is 'N'.
+template <class T>
+int decompose_to_v(char job, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* v,
+                   int ldv) {
+  const int rows = job == 'A' ? n : std::min(m, n);
+  const Scratch<T> vt(job == 'N' ? 0 : static_cast<size_t>(rows) * static_cast<size_t>(n));
+  const int leading = std::max(rows, 1);
+  const int info = decompose(Decomposition<T>{job, job, m, n, a, lda, s, u, ldu, vt, leading});
+  if (job != 'N') write_v<T>(vt, leading, n, rows, v, ldv);
+  return info;
+}
+
+/// The Frobenius norm of A - U S V^H with `rank` columns.
+template <class T>
+double svd_residual(int m, int n, int rank, const T* a, int64_t lda, const Real<T>* s, const T* u,
+                    int64_t ldu, const T* v, int64_t ldv) {
+  if (m == 0 || n == 0) return 0;
+  const T one(1), zero(0);
+  const auto rows = static_cast<size_t>(m), columns = static_cast<size_t>(rank);
+  const Scratch<T> scaled(rows * columns), product(rows * static_cast<size_t>(n));
+  for (int64_t j = 0; j < rank; ++j) {
+    for (int64_t i = 0; i < m; ++i) scaled[i + j * m] = u[i + j * ldu] * s[j];
+  }
+  lapack<T>(kGemm, 'N', 'C', m, n, rank, one, scaled.get(), m, v, int(ldv), zero, product.get(), m);
+  double sum = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i = 0; i < m; ++i) {
+      sum += std::norm(std::complex<double>(product[i + j * m] - a[i + j * lda]));
+    }
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace km::cusolver
