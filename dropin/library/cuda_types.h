@@ -6,6 +6,7 @@
 
 extern "C" {
 
+typedef struct CUgraph_st* cudaGraph_t;
 typedef struct CUstream_st* cudaStream_t;
 
 /// Complex numbers are not aligned to their size, as those of cuComplex.h are: pointers of programs

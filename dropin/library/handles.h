@@ -47,7 +47,22 @@ enum class HandleKind : uint8_t {
   kCsrcholInfo = 77,
   kCsrcholInfoHost = 78,
   kCsrluInfoHost = 79,
-  // 32 to 39 are cuFFT's, 40 to 63 cuSPARSE's, 64 to 79 cuSOLVER's, 80 to 95 cuDNN's.
+  kCudnn = 80,
+  kDnnTensor = 81,
+  kDnnFilter = 82,
+  kDnnConvolution = 83,
+  kDnnPooling = 84,
+  kDnnActivation = 85,
+  kDnnLrn = 86,
+  kDnnOpTensor = 87,
+  kDnnReduce = 88,
+  kDnnDropout = 89,
+  kDnnSpatialTransformer = 90,
+  kDnnTransform = 91,
+  kDnnCtcLoss = 92,
+  kDnnSequence = 93,  // descriptors of RNNs, sequences and attention
+  kDnnBackend = 94,
+  kDnnFusedOps = 95,
   kCuptiSubscriber = 96
 };
 

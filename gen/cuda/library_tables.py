@@ -63,6 +63,27 @@ SOLVER_STAND_INS = dict.fromkeys(("cuComplex.h", "cublas_v2.h", "cusparse.h", "l
                                   "driver_types.h", "inttypes.h", "stdint.h", "stdio.h",
                                   "cuda_runtime.h"),
                                  "")  # fmt: skip
+DNN_STAND_INS = dict.fromkeys(("cuda_runtime_api.h", "cuda_runtime.h", "library_types.h"), "")
+DNN_UNDECLARED = {"cudnnGetBackdoor": "graph", "cudnnSetBackdoor": "graph",
+                  "cudnnSetBackdoorEx": "graph",
+                  "cudnnGetRNNDropoutLocationsInternal": "adv"}  # fmt: skip
+# The libraries that cuDNN's functions lie in as well, by the headers that declare those.
+DNN_PARTS = {"graph": ("graph",), "ops": ("ops",), "cnn": ("cnn",), "adv": ("adv",),
+             "ext": ("subquadratic_ops", "gnn_ops")}  # fmt: skip
+
+
+def dnn_part(name, headers):
+    """The functions of one of cuDNN's libraries: the guards of other headers leave those out."""
+    others = [each for part in DNN_PARTS.values() for each in part if each not in headers]
+    found = tuple(f"cudnn_{each}.h" for each in headers)
+    return Library(f"cudnn_{name}", found[0], "cudnn", "nvidia-cudnn-cu13", r"\A()", room="cudnn",
+                   api_file="", functions_file=f"{name}_functions.def", more_headers=found[1:],
+                   defines=(*(f"CUDNN_{each.upper()}_H_" for each in others), "CUDNNWINAPI=",
+                            "CUDNN_DEPRECATED=", "CUDNN_DEPRECATED_ENUM="),
+                   undeclared=tuple(key for key, part in DNN_UNDECLARED.items() if part == name),
+                   stand_ins=DNN_STAND_INS)  # fmt: skip
+
+
 LIBRARIES = [
     Library("library", "library_types.h", "cuda|library", "nvidia-cuda-runtime", r"\A()",
             api_file="library_types.h", functions_file="", types=r"(?:cuda|library)\w+"),
@@ -132,6 +153,11 @@ LIBRARIES = [
             room="cusolver", api_file="mg_api.h", functions_file="mg_functions.def",
             defines=("DISABLE_CUSOLVER_DEPRECATED",), stand_ins=SOLVER_STAND_INS,
             includes=SOLVER_TYPES),
+    Library("cudnn", "cudnn.h", "cudnn", "nvidia-cudnn-cu13", r"\A()",
+            stand_ins=DNN_STAND_INS, undeclared=tuple(DNN_UNDECLARED), includes=(CUDA_TYPES,),
+            constants=r"CUDNN_(?:\w+_MASK|\w*ALGO\w*COUNT|DIM_MAX)", types=r"cudnn\w+_t",
+            structures=r"cudnn\w+"),
+    *(dnn_part(each, headers) for each, headers in DNN_PARTS.items()),
     # Without inline functions the header declares the plain names, which all versions share.
     Library("nvjitlink", "nvJitLink.h", "nvJitLink", "nvidia-nvjitlink",
             r"__nvJitLinkCreate_(\d+)_(\d+)", defines=("NVJITLINK_NO_INLINE",),

@@ -55,9 +55,10 @@ OUTSIDE = [
           "libcufft and libcufftw: transforms by code of its own, as work of streams"),
     layer("dropin/cusparse", "dropin/library dropin/frame cuda base",
           "libcusparse: loops over rows, as work in streams of our driver library"),
-    },
     layer("dropin/cusolver", "dropin/cublas dropin/library dropin/frame cuda base",
           "libcusolver and libcusolverMg: LAPACK of OpenBLAS, and sparse solvers"),
+    layer("dropin/cudnn", "dropin/library dropin/frame cuda base",
+          "libcudnn: loops on the driver's threads, and oneDNN"),
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
@@ -298,6 +299,15 @@ ROOMS = {
         "mg": {"dense", "lapack", "frame", "version"},
         "api": {"dense", "lapack", "frame", "version"},
         "api_sp": {"sparse", "dense", "lapack", "frame", "version"},
+    },
+    "dropin/cudnn": {
+        "parts": set(),
+        "frame": set(),
+        "engine": {"frame"},
+        "descriptors": {"engine", "frame"},
+        "graph": {"engine", "frame"},
+        "sequence": {"descriptors", "engine", "frame"},
+        "api": {"graph", "sequence", "descriptors", "engine", "frame"},
     },
 }
 

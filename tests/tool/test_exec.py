@@ -47,8 +47,8 @@ class Exec(Case):
     @staticmethod
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
-        replaced = ("libcudart", "libcublas.", "libcurand", "libcupti", "libnvrtc", "libcufft",
-                    "libnvJitLink", "libcusparse.")
+        replaced = ("libcudart", "libcublas.", "libcudnn", "libcufft", "libcupti", "libcurand",
+                    "libcusolver", "libcusparse.", "libnvrtc", "libnvJitLink")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
     def test_a_program_finds_the_driver(self):
@@ -61,13 +61,12 @@ class Exec(Case):
         self.assertEqual(done.stdout.split(), ["3", "8", str(1 << 30)], done.stderr)
 
     def test_a_program_finds_the_libraries_beside_the_driver(self):
-        names = [f"libcublas{kind}.so.{major}" for kind in ("", "Lt") for major in (12, 13)]
-        names += ["libcufft.so.11", "libcufft.so.12"]
-        names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
-        names += ["libnvrtc.so.12", "libnvrtc.so.13", "libcupti.so.12", "libcupti.so.13"]
-        names += ["libcurand.so.10", "libcusparse.so.12", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
-        names += ["libnvrtc.so.12", "libnvrtc.so.13"]
-        names += [f"libcusolver{kind}.so.{major}" for kind in ("", "Mg") for major in (11, 12)]
+        names = [f"lib{name}.so.{major}" for name in ("cublas", "cublasLt", "cupti", "nvrtc")
+                 for major in (12, 13)]  # fmt: skip
+        names += [f"lib{name}.so.{major}" for name in ("cufft", "cufftw", "cusolver", "cusolverMg")
+                  for major in (11, 12)]  # fmt: skip
+        names += ["libcurand.so.10", "libcusparse.so.12", "libcudnn.so.9", "libnvidia-ml.so.1",
+                  "libnvToolsExt.so.1"]  # fmt: skip
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
@@ -201,8 +200,8 @@ class Exec(Case):
             file.write("int asks(int (*get)(void**, const char*), void** out)"
                        " { return get(out, \"0123456789abcdef\") + 0; }\n")  # fmt: skip
         for name, words in (
-            ("libcusolver.so.12", "the program uses libcusolver.so.12 (cuSOLVER), which runs on "
-                                  "NVIDIA's driver only: build it with LAPACK in its place"),
+            ("libcutensor.so.2", "the program uses libcutensor.so.2 (cuTENSOR), which runs on "
+                                 "NVIDIA's driver only: build it with products of cuBLAS in its "),
             ("libcudart.so.12", "loads NVIDIA's CUDA runtime by a path of its own, {path}, which"),
             ("extension.so", "kernelmill: {path} holds NVIDIA's own CUDA runtime, which needs"),
             ("libcurand.so.10", "(cuRAND), which runs on NVIDIA's driver only: have it load ours"),

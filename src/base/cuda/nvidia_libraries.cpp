@@ -11,7 +11,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libcublas", "cuBLAS", "have it load ours, of CUDA 12 or 13"},
     {"libcurand", "cuRAND", "have it load ours, of CUDA 12 or 13"},
     {"libcufft", "cuFFT", "have it load ours, of CUDA 12 or 13"},
-    {"libcudnn", "cuDNN", "use its framework's CPU device"},
+    {"libcudnn", "cuDNN", "have it load ours, of version 9"},
     {"libcudss", "cuDSS", "build it with another solver of sparse systems in its place"},
     {"libcusparseLt", "cuSPARSELt", "build it with dense products of cuBLAS in its place"},
     {"libcusparse", "cuSPARSE", "have it load ours, of CUDA 12 or 13"},

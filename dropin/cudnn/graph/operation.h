@@ -1,0 +1,91 @@
+// Operations of graphs, which run one after the other.
+#pragma once
+
+#include "dropin/cudnn/engine/layers/normalization.h"
+#include "dropin/cudnn/engine/step.h"
+#include "dropin/cudnn/graph/plan.h"
+
+namespace km::cudnn {
+
+/// The memory of one execution of a plan.
+class Execution {
+ public:
+  Execution(cu::CUstream in, const Plan& plan, char* workspace)
+      : stream(in), plan_(plan), workspace_(workspace) {}
+
+  /// Places the program's memory, or a value for a tensor that is passed by value.
+  cudnnStatus_t bind(int64_t id, void* address);
+  /// The view of the tensor that an operation's attribute names; without data if it names none.
+  cudnnStatus_t view(const Descriptor& operation, cudnnBackendAttributeName_t name,
+                     View* out) const;
+  cudnnStatus_t view_of_tensor(const Descriptor& tensor, View* out) const;
+  /// A number that is passed by value, or lies in device memory.
+  cudnnStatus_t scalar(const Descriptor& operation, cudnnBackendAttributeName_t name, Scalar* out,
+                       double otherwise) const;
+  /// Memory of the current operation's own.
+  char* scratch() const { return workspace_ + plan_.scratch[current]; }
+  /// Places the same memory for the tensors of a plan within this one.
+  cudnnStatus_t lend(const Plan& inner, Execution* to) const;
+  /// The place of a virtual tensor.
+  View virtual_view(int64_t id) const {
+    return {plan_.tensors.at(id).shape, workspace_ + plan_.offsets.at(id)};
+  }
+
+  const cu::CUstream stream;
+  size_t current = 0;  // the number of the operation that runs
+
+ private:
+  const Plan& plan_;
+  char* const workspace_;
+  std::map<int64_t, View> bound_;
+  std::map<int64_t, void*> addresses_;  // all that the program has given
+};
+
+/// How operations of one type are run.
+struct OperationKind {
+  cudnnBackendDescriptorType_t type;
+  cudnnStatus_t (*run)(const Execution& execution, const Descriptor& operation);
+  /// The attributes whose tensors are written.
+  std::vector<cudnnBackendAttributeName_t> outputs;
+  /// The bytes of the workspace that it needs for itself; null: none. Only called for operations
+  /// without a problem.
+  int64_t (*scratch_bytes)(const Descriptor& operation) = nullptr;
+  /// Says why an operation cannot be run; null: all can.
+  const char* (*problem)(const Descriptor& operation) = nullptr;
+};
+/// Null if operations of the type cannot be run.
+const OperationKind* find_operation(cudnnBackendDescriptorType_t type);
+
+cudnnStatus_t run_convolution(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_pointwise(const Execution& execution, const Descriptor& operation);
+const char* pointwise_problem(const Descriptor& operation);
+cudnnStatus_t run_matmul(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_reduction(const Execution& execution, const Descriptor& operation);
+const char* reduction_problem(const Descriptor& operation);
+cudnnStatus_t run_statistics(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_resample(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_resample_backward(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_norm(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_norm_backward(const Execution& execution, const Descriptor& operation);
+const char* norm_problem(const Descriptor& operation);
+cudnnStatus_t run_bn_finalize(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_bn_weights(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_reshape(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_transpose(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_slice(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_concat(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_rng(const Execution& execution, const Descriptor& operation);
+cudnnStatus_t run_softmax(const Execution& execution, const Descriptor& operation);
+const char* softmax_problem(const Descriptor& operation);
+cudnnStatus_t run_band_mask(const Execution& execution, const Descriptor& operation);
+const char* band_mask_problem(const Descriptor& operation);
+cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operation);
+int64_t attention_scratch(const Descriptor& operation);
+const char* attention_problem(const Descriptor& operation);
+cudnnStatus_t run_attention_backward(const Execution& execution, const Descriptor& operation);
+int64_t attention_backward_scratch(const Descriptor& operation);
+const char* attention_backward_problem(const Descriptor& operation);
+/// Runs all operations of a plan.
+cudnnStatus_t run_plan(Execution& execution, const Plan& plan);
+
+}  // namespace km::cudnn

@@ -1,0 +1,40 @@
+// Plans: the operations of a graph in an order that they can run in, and places for the tensors
+// between them in the workspace.
+#pragma once
+
+#include <map>
+
+#include "dropin/cudnn/engine/view.h"
+#include "dropin/cudnn/graph/descriptor.h"
+
+namespace km::cudnn {
+
+/// The contents of a tensor's descriptor.
+struct TensorInfo {
+  Shape shape;
+  int64_t id = 0;
+  bool is_virtual = false, is_by_value = false;
+  std::vector<std::byte> constant;  // the value of a constant; empty: none
+};
+/// Reads a final descriptor of a tensor.
+cudnnStatus_t read_tensor(const Descriptor& descriptor, TensorInfo* out);
+
+/// One operation and the tensors that it touches, by id.
+struct PlannedOperation {
+  DescriptorPointer descriptor;
+  std::vector<int64_t> inputs, outputs;
+};
+
+/// A plan, which its graph owns.
+struct Plan {
+  std::vector<PlannedOperation> operations;
+  std::map<int64_t, TensorInfo> tensors;
+  std::map<int64_t, int64_t> offsets;  // of virtual tensors in the workspace
+  std::vector<int64_t> scratch;        // offset of each operation's own memory in the workspace
+  int64_t workspace_bytes = 0;
+};
+
+/// Makes the plan of a graph's operations. CUDNN_STATUS_NOT_SUPPORTED if one cannot be run.
+cudnnStatus_t make_plan(const Descriptor& graph, std::shared_ptr<const Plan>* out);
+
+}  // namespace km::cudnn
