@@ -72,7 +72,7 @@ class Libraries(unittest.TestCase):
             self.expect_opened(link, CUDA / "12/libcudart.so.12")
 
     def test_other_names_are_left_alone(self):
-        for name in ("libcudart.so.11.0", "libcublasXt.so.12", "libcudart.so.1", "libcudnn.so.9",
+        for name in ("libcudart.so.11.0", "libcublasXt.so.12", "libcudart.so.1", "libcutensor.so.2",
                      "libcublas-nothash.so.12", "xlibcuda.so.1", "libcuda.so.1x"):  # fmt: skip
             self.expect_opened(name, "none")
 

@@ -242,7 +242,7 @@ class Exec(Case):
         for name, call, words in (
             ("cupy/_core/core.so", asks, "install CuPy from its sources with Kernelmill's runtime"),
             ("odd/odd.so", asks, "use what the Python package odd has for CPUs"),
-            ("nvidia/cufft/lib/libcufft.so.12", asks, "the package that needs it has for CPUs"),
+            ("nvidia/cutensor/lib/libcutensor.so.2", asks, "package that needs it has for CPUs"),
             ("nvidia/cu13/lib/libcudart.so.13", asks, "without --no-replace, which gives it /"),
             ("nvidia/cu13/lib/libcublas.so.13", asks, "cuda/13/libcublas.so.13"),
             ("nvidia/cu13/lib/libnvJitLink.so.13", loads, "without --no-replace nvJitLink"),
@@ -307,8 +307,8 @@ class Exec(Case):
             file.write("int fft(void);\nint main(void) { return fft(); }\n")
         with open(os.path.join(self.folder, "fft.c"), "w", encoding="utf-8") as file:
             file.write("int fft(void) { return 3; }\n")
-        build("-shared", "-fPIC", "-Wl,-soname,libcufft.so.12", "-o", "libcufft.so.12", "fft.c")
-        build("-o", "program", "main.c", "libcufft.so.12")
+        build("-shared", "-fPIC", "-Wl,-soname,libcutensor.so.2", "-o", "libcutensor.so.2", "fft.c")
+        build("-o", "program", "main.c", "libcutensor.so.2")
         program = os.path.join(self.folder, "program")
 
         def run(**variables):
@@ -317,12 +317,13 @@ class Exec(Case):
 
         done = run(LD_LIBRARY_PATH="")
         self.assertEqual(done.returncode, 127, done.stderr)
-        self.assertIn(f"kernelmill: {program} needs libcufft.so.12 (cuFFT), which Kernelmill does "
-                      "not have: build it with FFTW in its place", done.stderr)  # fmt: skip
+        self.assertIn(f"kernelmill: {program} needs libcutensor.so.2 (cuTENSOR), which Kernelmill "
+                      "does not have: build it with products of cuBLAS in its place",
+                      done.stderr)  # fmt: skip
         self.assertNotIn("has not loaded", done.stderr)
         done = run(LD_LIBRARY_PATH=str(self.folder))
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertNotIn("cuFFT", done.stderr)
+        self.assertNotIn("cuTENSOR", done.stderr)
 
     def test_the_folder_alone_is_enough(self):
         shown = subprocess.run([TOOL, "exec", "--", "env"], capture_output=True, text=True)
