@@ -241,8 +241,7 @@ class LibrariesApi final : public Api {
   bool leaves_outputs(int64_t) const override { return false; }  // nobody promises it
   std::string defect(const Row& row, int64_t result) const override;
   bool ends_handle(const Row& row) const override {
-    return has_part(row, "Destroy") || has_part(row, "destroyDescr") ||
-           begins(row, "cufftXtFree");
+    return has_part(row, "Destroy") || has_part(row, "destroyDescr") || begins(row, "cufftXtFree");
   }
   bool ends_address(const Row& row) const override {
     return begins(row, "cudaFree") || begins(row, "cublasFree");

@@ -66,9 +66,9 @@ static inline uint64_t random_word(void) {
   return *seed;
 }
 static inline int below(int count) { return (int)(random_word() % (uint64_t)count); }
-/* The number of random cases: KM_SPARSE_CASES, or a few. */
+/* The number of random cases: SPARSE_CASES, or a few. */
 static inline int case_count(int few) {
-  const char* const text = getenv("KM_SPARSE_CASES");
+  const char* const text = getenv("SPARSE_CASES");
   return text == NULL ? few : atoi(text);
 }
 

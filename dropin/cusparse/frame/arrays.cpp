@@ -33,15 +33,22 @@ cusparseStatus_t Scalar::set(const Handle& handle, const char* name, const void*
   return invalid("%s is %p, which is not readable host memory", name, place);
 }
 
-cusparseStatus_t require_no_capture(const Handle& handle, const char* reason) {
+cusparseStatus_t ask_captured(const Handle& handle, bool* is_captured) {
   cu::CUstreamCaptureStatus status = cu::CU_STREAM_CAPTURE_STATUS_NONE;
   LIB_CHECK(handle.driver->cuStreamIsCapturing(handle.stream, &status));
-  if (status == cu::CU_STREAM_CAPTURE_STATUS_NONE) return CUSPARSE_STATUS_SUCCESS;
+  *is_captured = status != cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t require_no_capture(const Handle& handle, const char* reason) {
+  bool is_captured = false;
+  LIB_TRY(ask_captured(handle, &is_captured));
+  if (!is_captured) return CUSPARSE_STATUS_SUCCESS;
   return unsupported("%s has results for the host, which a capture cannot give", reason);
 }
 
 uint64_t pieces_of(int64_t steps) noexcept {
-  constexpr int64_t kLeastSteps = 4096;
+  constexpr int64_t kLeastSteps = 16384;
   const int64_t most = int64_t{4} * library::worker_threads();
   return static_cast<uint64_t>(std::clamp<int64_t>(steps / kLeastSteps, 1, most));
 }

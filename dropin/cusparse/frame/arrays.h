@@ -62,7 +62,9 @@ class Scalar {
   alignas(16) std::byte bytes_[16] = {};
 };
 
-/// True for work that is recorded in a graph instead of being executed.
+/// Finds out if work is recorded in a graph instead of being executed.
+cusparseStatus_t ask_captured(const Handle& handle, bool* is_captured);
+/// CUSPARSE_STATUS_NOT_SUPPORTED if it is.
 cusparseStatus_t require_no_capture(const Handle& handle, const char* reason);
 
 /// Puts work into the handle's stream. `run` takes the number of a piece and returns a CUresult.

@@ -36,10 +36,19 @@ class Output {
         beta_(p.beta.get<C>()),
         has_old_(!(beta_ == C(0))),
         c_(batch * p.c.batch_stride),
-        d_(batch * p.d.batch_stride) {}
+        d_(batch * p.d.batch_stride),
+        row_stride_(p.c.row_stride),
+        col_stride_(p.c.col_stride) {
+    const bool is_plain = p.c.type == kTypeOf<C> && !has_old_;
+    if (is_plain) plain_ = static_cast<C*>(p.c.values) + c_;
+  }
 
   void set(int64_t row, int64_t col, const C& sum) const {
     C value = alpha_ * sum;
+    if (plain_ != nullptr) {
+      plain_[row * row_stride_ + col * col_stride_] = value;
+      return;
+    }
     if (has_old_) {
       const int64_t at = d_ + row * p_.d.row_stride + col * p_.d.col_stride;
       value = value + beta_ * load<C>(p_.d.type, p_.d.values, at);
@@ -51,7 +60,8 @@ class Output {
   const Product& p_;
   const C alpha_, beta_;
   const bool has_old_;
-  const int64_t c_, d_;
+  const int64_t c_, d_, row_stride_, col_stride_;
+  C* plain_ = nullptr;  // C if it has the type of the sums and its old values do not count
 };
 
 /// The sums of rows of C: `cols` for each.
@@ -85,6 +95,11 @@ cu::CUresult add_entries(const Product& p, const SpMat& a, int64_t batch, const 
   return for_entries(a, part.first_line, part.last_line, [&](int64_t row, int64_t col, int64_t k) {
     const int64_t to = p.is_transposed ? col : row, from = p.is_transposed ? row : col;
     const C value = conjugate_if(p.is_conjugate, widen<C>(read_element<A>(a.values, k)));
+    if (cols == 1) {
+      const C other = widen<C>(b[from * p.b.row_stride]);
+      sums[static_cast<size_t>(to - first_row)] += value * conjugate_if(p.b.is_conjugate, other);
+      return;
+    }
     add_row(sums.data() + (to - first_row) * cols, value, b + from * p.b.row_stride, p.b.col_stride,
             cols, p.b.is_conjugate);
   });
@@ -131,29 +146,35 @@ cu::CUresult run_scattered(const Product& p, const SpMat& a, int64_t batch, cons
 }
 
 /// The sum of a row of CSR times a vector, by four sums: each waits for its own last addition only.
+/// Index `base` is that of x[0]. Returns false if an index is not one of the `end` elements.
 template <class T, class I>
-bool sum_row(const typename T::First* values, const I* indices, int64_t count, int64_t base,
-             int64_t end, const typename T::Second* x, bool conjugates, typename T::Sum* out) {
+[[gnu::always_inline]] inline bool sum_row(const typename T::First* values, const I* indices,
+                                           int64_t count, int64_t base, int64_t end,
+                                           const typename T::Second* x, bool conjugates,
+                                           typename T::Sum* out) {
   using C = typename T::Sum;
-  const auto product = [&](int64_t k, int64_t index) {
-    return conjugate_if(conjugates, widen<C>(values[k])) * widen<C>(x[index]);
+  using U = std::make_unsigned_t<I>;  // one comparison finds negative indices, too
+  const U first = static_cast<U>(base);
+  const uint64_t most = static_cast<uint64_t>(std::numeric_limits<I>::max()) + 1;
+  const U size = static_cast<U>(std::min(static_cast<uint64_t>(end), most));
+  const auto index = [&](int64_t k) { return static_cast<U>(static_cast<U>(indices[k]) - first); };
+  const auto product = [&](int64_t k, U at) {
+    return conjugate_if(conjugates, widen<C>(values[k])) * widen<C>(x[at]);
   };
-  C sums[4] = {C(0), C(0), C(0), C(0)};
+  C sum_a(0), sum_b(0), sum_c(0), sum_d(0);
   int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
-    const int64_t at[4] = {indices[k] - base, indices[k + 1] - base, indices[k + 2] - base,
-                           indices[k + 3] - base};
-    const bool are_good = is_within(at[0], end) & is_within(at[1], end) & is_within(at[2], end) &
-                          is_within(at[3], end);
-    if (!are_good) return false;
-    for (int i = 0; i < 4; ++i) sums[i] += product(k + i, at[i]);
+    const U a = index(k), b = index(k + 1), c = index(k + 2), d = index(k + 3);
+    if (a >= size || b >= size || c >= size || d >= size) return false;
+    sum_a += product(k, a), sum_b += product(k + 1, b);
+    sum_c += product(k + 2, c), sum_d += product(k + 3, d);
   }
   for (; k < count; ++k) {
-    const int64_t at = indices[k] - base;
-    if (!is_within(at, end)) return false;
-    sums[0] += product(k, at);
+    const U at = index(k);
+    if (at >= size) return false;
+    sum_a += product(k, at);
   }
-  *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  *out = (sum_a + sum_b) + (sum_c + sum_d);
   return true;
 }
 
@@ -166,19 +187,25 @@ cu::CUresult report_row(const SpMat& a, const LineRange& range) {
   return bad_index("column index", -1, a.cols);
 }
 
-/// Rows of CSR times a vector.
-template <class T, class I>
-cu::CUresult run_rows(const Product& p, const SpMat& a, int64_t batch, const Part& part) {
+/// Rows of CSR times a vector, with offsets of type O and indices of type I.
+template <class T, class O, class I>
+[[gnu::noinline]] cu::CUresult run_rows(const Product& p, const SpMat& a, int64_t batch,
+                                        const Part& part) {
   using C = typename T::Sum;
   const Output<C> output(p, batch);
-  const Indices offsets = offsets_of(a);
   const auto* const values = static_cast<const typename T::First*>(a.values);
   const auto* const indices = static_cast<const I*>(a.indices);
   const auto* const x =
       static_cast<const typename T::Second*>(p.b.values) + batch * p.b.batch_stride;
+  const auto offset = [&](int64_t row) {
+    return read_element<O>(a.offsets, row) - int64_t{a.base};
+  };
+  LineRange range = {0, offset(part.first_line)};
   for (int64_t row = part.first_line; row < part.last_line; ++row) {
-    LineRange range;
-    KM_TRY_RUN(read_range(offsets, row, a.nnz, &range));
+    range = {range.last, offset(row + 1)};
+    if (range.first < 0 || range.first > range.last || range.last > a.nnz) {
+      return bad_index("offset", range.last, a.nnz + 1);
+    }
     C sum(0);
     if (!sum_row<T, I>(values + range.first, indices + range.first, range.last - range.first,
                        a.base, a.cols, x, p.is_conjugate, &sum)) {
@@ -199,8 +226,13 @@ cu::CUresult run_part(const Product& p, int64_t batch, const Part& part, bool is
   const SpMat a = p.a.of_batch(batch);
   if (!is_by_lines) return run_scattered<T>(p, a, batch, part);
   if (!is_row_times_vector(p)) return run_lines<T>(p, a, batch, part);
-  return a.indices_type == CUSPARSE_INDEX_64I ? run_rows<T, int64_t>(p, a, batch, part)
-                                              : run_rows<T, int32_t>(p, a, batch, part);
+  const bool has_wide = a.indices_type == CUSPARSE_INDEX_64I;
+  if (a.offsets_type == CUSPARSE_INDEX_64I) {
+    return has_wide ? run_rows<T, int64_t, int64_t>(p, a, batch, part)
+                    : run_rows<T, int64_t, int32_t>(p, a, batch, part);
+  }
+  return has_wide ? run_rows<T, int32_t, int64_t>(p, a, batch, part)
+                  : run_rows<T, int32_t, int32_t>(p, a, batch, part);
 }
 
 /// Piece `piece` of all batches, lines and columns.
@@ -273,7 +305,7 @@ cusparseStatus_t submit_product(const Handle& handle, const Arrays& arrays, cons
   const Division division = divide(product, whole_steps);
   const uint64_t pieces =
       division.lines * division.columns * static_cast<uint64_t>(product.batch_count);
-  return submit(handle, arrays, name, pieces, static_cast<uint64_t>(whole_steps),
+  return submit(handle, arrays, name, pieces, static_cast<uint64_t>(whole_steps) / 2,
                 [p = product, division](uint64_t piece) { return run_piece(p, division, piece); });
 }
 

@@ -210,6 +210,18 @@ cusparseStatus_t dot(const Handle& handle, const DotCall& call, void* result) {
     alignas(16) char bytes[16];
   };
   const auto sum = std::make_shared<Sum>();
+  bool is_captured = false;
+  LIB_TRY(ask_captured(handle, &is_captured));
+  if (is_captured) {  // the graph stores the result when it runs
+    return submit(handle, arrays, "cusparseSpVV", 1, time_of(v.x.nnz),
+                  [sum_up, result, bytes = bytes_of(call.compute)](uint64_t) {
+                    Sum own;
+                    KM_TRY_RUN(sum_up(own.bytes));
+                    if (library::write_host(result, own.bytes, bytes)) return cu::CUresult{};
+                    return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
+                                              "the result's place %p cannot be written", result);
+                  });
+  }
   LIB_TRY(submit_and_wait(handle, arrays, "cusparseSpVV", time_of(v.x.nnz),
                           [sum_up, sum](uint64_t) { return sum_up(sum->bytes); }));
   if (library::write_host(result, sum->bytes, bytes_of(call.compute))) {

@@ -33,20 +33,26 @@ inline Indices indices_of(const SpMat& m) { return {m.indices, m.indices_type, m
 
 namespace detail {
 
-/// CSR and CSC: f(line, index, position).
-template <class F>
-cu::CUresult for_compressed(const SpMat& m, int64_t end, int64_t first, int64_t last, F&& f) {
-  const Indices offsets = offsets_of(m), indices = indices_of(m);
+/// CSR and CSC with indices of type I: f(line, index, position).
+template <class I, class F>
+cu::CUresult for_lines(const SpMat& m, int64_t end, int64_t first, int64_t last, F&& f) {
+  const Indices offsets = offsets_of(m);
   for (int64_t line = first; line < last; ++line) {
     LineRange range;
     KM_TRY_RUN(read_range(offsets, line, m.nnz, &range));
     for (int64_t k = range.first; k < range.last; ++k) {
-      const int64_t index = indices[k];
+      const int64_t index = read_element<I>(m.indices, k) - m.base;
       if (!is_within(index, end)) return bad_index("index", index, end);
       f(line, index, k);
     }
   }
   return cu::CUDA_SUCCESS;
+}
+
+template <class F>
+cu::CUresult for_compressed(const SpMat& m, int64_t end, int64_t first, int64_t last, F&& f) {
+  return m.indices_type == CUSPARSE_INDEX_64I ? for_lines<int64_t>(m, end, first, last, f)
+                                              : for_lines<int32_t>(m, end, first, last, f);
 }
 
 template <class F>
