@@ -561,10 +561,13 @@ void call_in_callback(uint64_t choice) {
   if (random.one_in(4)) usleep(static_cast<useconds_t>(random.below(1500)));
   // Threads of the library have journals of their own, behind those of the fuzzer.
   thread_local const size_t thread = 16 + g_callback_threads++ % 32;
+  // A call may end an object before it is made, which runs callbacks, too.
+  const unsigned depth = t_depth++;
   for (uint64_t left = random.below(3); left > 0; --left) {
     Caller caller(*world->api, *world->shared, *world->journal, *world->options, thread);
-    caller.make_call(random.next() >> 16, t_depth);
+    caller.make_call(random.next() >> 16, depth);
   }
+  t_depth = depth;
 }
 
 }  // namespace km::fuzz

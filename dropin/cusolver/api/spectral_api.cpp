@@ -91,25 +91,30 @@ int decompose_polar(cublasFillMode_t fill, int m, int n, T* a, int lda, T* h, in
 /// Eigenvalues of a tridiagonal matrix. Returns LAPACK's info; n if a number is not finite.
 template <class T>
 int tridiagonal_eigen(char job, int n, Real<T>* d, Real<T>* e, T* z, int ldz) {
-  const bool is_finite_given = are_finite(d, n, 1, n) && are_finite(e, n - 1, 1, n) &&
-                               (job != 'V' || are_finite(z, n, n, ldz));
+  const int order = std::max(n, 1);
+  const MatrixCopy<Real<T>> diagonal(d, n, 1, n), beside(e, n - 1, 1, n);
+  const Scratch<T> copy(job == 'N' ? 0 : static_cast<size_t>(n) * static_cast<size_t>(n));
+  for (int64_t j = 0; j < n && job == 'V'; ++j) std::copy_n(z + j * ldz, n, copy + j * n);
+  const bool is_finite_given = are_finite(diagonal.data(), n, 1, n) &&
+                               are_finite(beside.data(), n - 1, 1, n) &&
+                               (job != 'V' || are_finite(copy.get(), n, n, n));
   if (!is_finite_given) {
     fill_nan(d, n, 1, n);
     if (job != 'N') fill_nan(z, n, n, ldz);
     return n;
   }
-  const int order = std::max(n, 1);
-  const Scratch<T> copy(job == 'N' ? 0 : static_cast<size_t>(n) * static_cast<size_t>(n));
-  for (int64_t j = 0; j < n && job == 'V'; ++j) std::copy_n(z + j * ldz, n, copy + j * n);
   int info = 0;
   with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
     if constexpr (kIsComplex<T>) {
-      lapack<T>(kStedc, job, n, d, e, copy.get(), order, work, lwork, rwork, lrwork, iwork, liwork,
-                &info);
+      lapack<T>(kStedc, job, n, diagonal.data(), beside.data(), copy.get(), order, work, lwork,
+                rwork, lrwork, iwork, liwork, &info);
     } else {
-      lapack<T>(kStedc, job, n, d, e, copy.get(), order, work, lwork, iwork, liwork, &info);
+      lapack<T>(kStedc, job, n, diagonal.data(), beside.data(), copy.get(), order, work, lwork,
+                iwork, liwork, &info);
     }
   });
+  diagonal.write(d, n);
+  beside.write(e, n);
   if (job != 'N') write_matrix(copy.get(), n, n, z, ldz);
   return info;
 }

@@ -22,7 +22,9 @@ template <class T>
 class MatrixCopy {
  public:
   MatrixCopy(const T* from, int64_t rows, int64_t columns, int64_t leading)
-      : rows_(rows), columns_(columns), copy_(static_cast<size_t>(rows * columns)) {
+      : rows_(rows),
+        columns_(columns),
+        copy_(static_cast<size_t>(std::max<int64_t>(rows * columns, 0))) {
     for (int64_t j = 0; j < columns && rows > 0; ++j) {
       std::memcpy(copy_ + j * rows, from + j * leading, sizeof(T) * static_cast<size_t>(rows));
     }

@@ -29,24 +29,26 @@ void with_divided_work(Function&& routine) {
 /// a number is not finite, and then all results are NaN.
 template <class T>
 int symmetric_eigen(char job, cublasFillMode_t fill, int n, T* a, int lda, Real<T>* w) {
-  if (!are_finite(a, n, n, lda, part_of(fill))) {
+  const MatrixCopy<T> copy(a, n, n, lda);
+  const MatrixCopy<Real<T>> values(w, n, 1, n);
+  if (!are_finite(copy.data(), n, n, copy.leading(), part_of(fill))) {
     fill_nan(w, n, 1, n);
     if (job == 'V') fill_nan(a, n, n, lda);
     return n;
   }
   const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
-  const MatrixCopy<T> copy(a, n, n, lda);
   int info = 0;
   with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
     if constexpr (kIsComplex<T>) {
-      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), w, work, lwork, rwork, lrwork,
-                iwork, liwork, &info);
+      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), values.data(), work, lwork,
+                rwork, lrwork, iwork, liwork, &info);
     } else {
-      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), w, work, lwork, iwork, liwork,
-                &info);
+      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), values.data(), work, lwork,
+                iwork, liwork, &info);
     }
   });
   copy.write(a, lda);
+  values.write(w, n);
   return info;
 }
 
@@ -54,25 +56,29 @@ int symmetric_eigen(char job, cublasFillMode_t fill, int n, T* a, int lda, Real<
 template <class T>
 int generalized_eigen(int type, char job, cublasFillMode_t fill, int n, T* a, int lda, T* b,
                       int ldb, Real<T>* w) {
-  if (!are_finite(a, n, n, lda, part_of(fill)) || !are_finite(b, n, n, ldb, part_of(fill))) {
+  const MatrixCopy<T> copy(a, n, n, lda), second(b, n, n, ldb);
+  const MatrixCopy<Real<T>> values(w, n, 1, n);
+  const Part part = part_of(fill);
+  if (!are_finite(copy.data(), n, n, copy.leading(), part) ||
+      !are_finite(second.data(), n, n, second.leading(), part)) {
     fill_nan(w, n, 1, n);
     if (job == 'V') fill_nan(a, n, n, lda);
     return n;
   }
   const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
-  const MatrixCopy<T> copy(a, n, n, lda), second(b, n, n, ldb);
   int info = 0;
   with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
     if constexpr (kIsComplex<T>) {
       lapack<T>(kSygvd, type, job, uplo, n, copy.data(), copy.leading(), second.data(),
-                second.leading(), w, work, lwork, rwork, lrwork, iwork, liwork, &info);
+                second.leading(), values.data(), work, lwork, rwork, lrwork, iwork, liwork, &info);
     } else {
       lapack<T>(kSygvd, type, job, uplo, n, copy.data(), copy.leading(), second.data(),
-                second.leading(), w, work, lwork, iwork, liwork, &info);
+                second.leading(), values.data(), work, lwork, iwork, liwork, &info);
     }
   });
   copy.write(a, lda);
   second.write(b, ldb);
+  values.write(w, n);
   return info;
 }
 
@@ -145,31 +151,35 @@ double eigen_residual(const std::vector<T>& full, int n, const T* v, int ldv, co
 template <class T>
 int general_eigen(char left, char right, int n, T* a, int lda, T* w, T* w_imaginary, T* vl,
                   int ldvl, T* vr, int ldvr) {
-  if (!are_finite(a, n, n, lda)) {
+  const MatrixCopy<T> copy(a, n, n, lda);
+  if (!are_finite(copy.data(), n, n, copy.leading())) {
     fill_nan(w, n, 1, n);
     if (w_imaginary != nullptr) fill_nan(w_imaginary, n, 1, n);
     if (left == 'V') fill_nan(vl, n, n, ldvl);
     if (right == 'V') fill_nan(vr, n, n, ldvr);
     return n;
   }
-  const MatrixCopy<T> copy(a, n, n, lda);
   const auto count = [n](char job) {
     return job == 'V' ? static_cast<size_t>(n) * static_cast<size_t>(n) : 0;
   };
   const Scratch<T> lefts(count(left)), rights(count(right));
+  const auto size = static_cast<size_t>(n);
+  const Scratch<T> values(size), imaginary(size);
   const Scratch<Real<T>> rwork(2 * static_cast<size_t>(n));
   const int order = std::max(n, 1);
   int info = 0;
   with_work<T>([&](T* work, int lwork) {
     if constexpr (kIsComplex<T>) {
-      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), w, lefts.get(), order,
-                rights.get(), order, work, lwork, rwork.get(), &info);
+      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), values.get(), lefts.get(),
+                order, rights.get(), order, work, lwork, rwork.get(), &info);
     } else {
-      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), w, w_imaginary, lefts.get(),
-                order, rights.get(), order, work, lwork, &info);
+      lapack<T>(kGeev, left, right, n, copy.data(), copy.leading(), values.get(), imaginary.get(),
+                lefts.get(), order, rights.get(), order, work, lwork, &info);
     }
   });
   copy.write(a, lda);
+  std::copy_n(values.get(), n, w);
+  if (w_imaginary != nullptr) std::copy_n(imaginary.get(), n, w_imaginary);
   if (left == 'V') write_matrix(lefts.get(), n, n, vl, ldvl);
   if (right == 'V') write_matrix(rights.get(), n, n, vr, ldvr);
   return info;

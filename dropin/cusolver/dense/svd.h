@@ -64,7 +64,8 @@ int iterated_svd(const Decomposition<T>& d) {
 /// finite, and then all results are NaN.
 template <class T>
 int decompose(const Decomposition<T>& d) {
-  if (!are_finite(d.a, d.m, d.n, d.lda)) {
+  const MatrixCopy<T> a(d.a, d.m, d.n, d.lda);
+  if (!are_finite(a.data(), d.m, d.n, a.leading())) {
     fill_nan(d.s, d.least(), 1, d.least());
     if (d.jobu == 'A' || d.jobu == 'S') fill_nan(d.u, d.m, d.u_columns(), d.ldu);
     if (d.jobvt == 'A' || d.jobvt == 'S') fill_nan(d.vt, d.vt_rows(), d.n, d.ldvt);
@@ -72,18 +73,20 @@ int decompose(const Decomposition<T>& d) {
     return d.least();
   }
   const bool has_u = d.jobu == 'A' || d.jobu == 'S', has_vt = d.jobvt == 'A' || d.jobvt == 'S';
-  const MatrixCopy<T> a(d.a, d.m, d.n, d.lda);
+  const Scratch<Real<T>> values(static_cast<size_t>(d.least()));
   const Scratch<T> u(has_u ? static_cast<size_t>(d.m) * static_cast<size_t>(d.u_columns()) : 0);
   const Scratch<T> vt(has_vt ? static_cast<size_t>(d.vt_rows()) * static_cast<size_t>(d.n) : 0);
   Decomposition<T> copied = d;
   copied.a = a.data();
   copied.lda = a.leading();
+  copied.s = values;
   copied.u = u;
   copied.ldu = std::max(d.m, 1);
   copied.vt = vt;
   copied.ldvt = std::max(d.vt_rows(), 1);
   const int info = d.jobu == d.jobvt ? divided_svd(copied) : iterated_svd(copied);
   a.write(d.a, d.lda);
+  std::copy_n(values.get(), d.least(), d.s);
   if (has_u) write_matrix(u.get(), d.m, d.u_columns(), d.u, d.ldu);
   if (has_vt) write_matrix(vt.get(), d.vt_rows(), d.n, d.vt, d.ldvt);
   return info;
