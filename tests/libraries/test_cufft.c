@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "cufft_reference.h"
@@ -371,6 +372,51 @@ static void arrays_may_overlap(void** state) {
   cudaFree(data);
 }
 
+enum { SHARED_N = 24, SHARED_BATCH = 40, CALLS = 60, THREADS = 4 };
+static int shared_plan;
+
+/* Each thread transforms its own numbers, by the plan of all and by one of its own, and gives the
+ * number of wrong results. */
+static void* transform_often(void* user) {
+  const float own = (float)(intptr_t)user + 1;
+  intptr_t wrong = 0;
+  float *in = NULL, *out = NULL;
+  int plan = 0;
+  const size_t bytes = sizeof(float) * 2 * SHARED_N * SHARED_N * SHARED_BATCH;
+  if (cudaMallocManaged((void**)&in, bytes, cudaMemAttachGlobal) != 0) return (void*)1;
+  if (cudaMallocManaged((void**)&out, bytes, cudaMemAttachGlobal) != 0) return (void*)1;
+  memset(in, 0, bytes);
+  const int half = SHARED_N / 2 + 1;
+  for (int b = 0; b < SHARED_BATCH; ++b) in[2 * b * SHARED_N * half] = own;
+  int n[2] = {SHARED_N, SHARED_N};
+  for (int i = 0; i < CALLS; ++i) {
+    wrong += cufftPlanMany(&plan, 2, n, NULL, 1, 0, NULL, 1, 0, C2R, SHARED_BATCH) != 0;
+    wrong += cufftExecC2R(i % 2 ? plan : shared_plan, in, out) != 0;
+    wrong += cudaDeviceSynchronize() != 0;
+    wrong += cufftDestroy(plan) != 0;
+    for (int k = 0; k < SHARED_N * SHARED_N * SHARED_BATCH; ++k) wrong += out[k] != own;
+    memset(out, 0, bytes);
+  }
+  cudaFree(in), cudaFree(out);
+  return (void*)wrong;
+}
+
+static void threads_share_plans(void** state) {
+  (void)state;
+  pthread_t threads[THREADS];
+  int n[2] = {SHARED_N, SHARED_N};
+  assert_int_equal(cufftPlanMany(&shared_plan, 2, n, NULL, 1, 0, NULL, 1, 0, C2R, SHARED_BATCH), 0);
+  for (intptr_t i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_create(threads + i, NULL, transform_often, (void*)i), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    void* wrong = NULL;
+    assert_int_equal(pthread_join(threads[i], &wrong), 0);
+    assert_int_equal((intptr_t)wrong, 0);
+  }
+  assert_int_equal(cufftDestroy(shared_plan), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_transform_is_known),
@@ -384,6 +430,7 @@ int main(void) {
       cmocka_unit_test(descriptors_of_real_transforms),
       cmocka_unit_test(long_lines_are_right),
       cmocka_unit_test(arrays_may_overlap),
+      cmocka_unit_test(threads_share_plans),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

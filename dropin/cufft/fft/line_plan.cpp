@@ -12,8 +12,11 @@ namespace {
 
 // Lines with a larger prime factor are convolutions.
 constexpr uint64_t kMostPrime = 31;
-// Lines longer than this are cut, so that one group of them stays in the nearest caches.
-constexpr uint64_t kMostDirect = 1024;
+// Longer lines are cut, so that one group of them stays in the nearest caches.
+constexpr uint64_t kMostDirect = 2048;
+// Lines from this length are cut if columns and rows fill all vectors: the passes of powers of two
+// use few sets of the caches.
+constexpr uint64_t kLeastEven = 1024;
 // Lines that are too few to fill vectors are cut from this length.
 constexpr uint64_t kLeastCut = 256;
 
@@ -185,7 +188,8 @@ std::shared_ptr<const LinePlan<T>> make_new(uint64_t n, bool few_lines) {
     convolve(*plan, few_lines);
     return plan;
   }
-  const bool is_long = n > kMostDirect || (few_lines && n >= kLeastCut);
+  const bool is_even = n >= kLeastEven && n % (kMostLanes * kMostLanes) == 0;
+  const bool is_long = n > kMostDirect || is_even || (few_lines && n >= kLeastCut);
   const uint64_t rows = is_long ? row_length(n, primes) : 1;
   if (rows == 1) return make_direct<T>(n);
   cut(*plan, rows);
