@@ -15,6 +15,7 @@ SOURCES = [
     "dropin/cublas/api/*_api.cpp", "dropin/cublas/api_lt/*_api.cpp", "dropin/curand/api/*_api.cpp",
     "dropin/cufft/api/*_api.cpp",
     "dropin/cusparse/api/*_api.cpp",
+    "dropin/cudnn/api/*_api.cpp",
 ]  # fmt: skip
 HANDLES = {
     "cublasHandle_t": "k_cublas", "cublasLtHandle_t": "k_cublasLt",
@@ -33,6 +34,15 @@ HANDLES = {
     **{f"{name}Info_t": f"k_{name}"
        for name in ("csrilu02", "csric02", "bsrilu02", "bsric02", "bsrsv2", "bsrsm2", "csru2csr",
                     "prune", "cusparseColor")},
+    "cudnnHandle_t": "k_cudnn", "cudnnTensorDescriptor_t": "k_tensor",
+    "cudnnFilterDescriptor_t": "k_filter", "cudnnConvolutionDescriptor_t": "k_convolution",
+    "cudnnPoolingDescriptor_t": "k_pooling", "cudnnActivationDescriptor_t": "k_activation",
+    "cudnnLRNDescriptor_t": "k_lrn", "cudnnOpTensorDescriptor_t": "k_op_tensor",
+    "cudnnReduceTensorDescriptor_t": "k_reduce", "cudnnDropoutDescriptor_t": "k_dropout",
+    "cudnnSpatialTransformerDescriptor_t": "k_spatial",
+    "cudnnTensorTransformDescriptor_t": "k_tensor_transform",
+    "cudnnCTCLossDescriptor_t": "k_ctc", "cudnnRNNDescriptor_t": "k_rnn",
+    "cudnnRNNDataDescriptor_t": "k_rnn_data", "cudnnBackendDescriptor_t": "k_backend",
 }  # fmt: skip
 ENUMS = {  # valid values of enumerations, and the types of the libraries that have them
     "Operation": ([0, 1, 2], r"cublasOperation_t|cusparseOperation_t"),
@@ -44,6 +54,15 @@ ENUMS = {  # valid values of enumerations, and the types of the libraries that h
     "Bit": ([0, 1], r"cusparse(PointerMode|Action|FillMode|DiagType|IndexBase|Direction"
             r"|SolvePolicy)_t|IndexBase"),
     "Compute": ([64, 65, 68, 69, 70, 72, 74, 77], r"cublasComputeType_t"),
+    "DnnType": ([0, 1, 2, 3, 4, 6, 9, 10, 11, 12, 13, 22], r"cudnnDataType_t"),
+    "DnnAttribute": ([0, 1, 9, *range(100, 107), 200, 201, 202, 300, 400, 401, 402, 700, 702, 703,
+                      704, 705, 750, 751, 752, 753, 800, 801, *range(900, 911), 1000, 1001, 1003,
+                      1300, 1301, 1500, 1520, 1521, 1522, 1523, 1600, 1610, 1611, 1612],
+                     r"cudnnBackendAttributeName_t"),
+    "DnnDescriptor": ([0, 1, 2, 3, 4, 5, 10, 13, 15, 16, 17, 18, 19, 21, 22, 29, 41],
+                      r"cudnnBackendDescriptorType_t"),
+    "DnnAttributeType": ([0, 1, 2, 3, 3, 4, 5, 6, 14, 15, 15, 18], r"cudnnBackendAttributeType_t"),
+    "DnnSmall": ([0, 1, 2, 3, 4, 5, 6], r"cudnn\w+_t"),
     "Small": ([0, 1, 2, 3], r"(cublas|cuda|library|cusparse)\w+|curandMethod_t"),
     "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204],
                   r"curandRngType_t"),
@@ -79,6 +98,14 @@ RULES = [
      r"|capacity|vectors|constants|ids|stream|callback|pointer", "output(64, -1)"),
     (r"(unsigned|unsigned long long|curandDirectionVectors(32|64)_t)\*\*", r".*",
      "output(64, -1)"),
+    (r"cudnnCallback_t", r".*", "callback(kLog)"),
+    (r"(const )?void\*", r"alpha\w*|beta\w*|valuePtr|paddingFill", "input(kScalar, 64, -1)"),
+    (r"(const )?(int|int32_t|uint32_t)\*", r"dimA|strideA|filterDimA|padA|dilationA|windowDimA"
+     r"|paddingA|filterStrideA|seqLengthArray|padBeforeA|padAfterA|foldA",
+     "input(kNumbers, 64, -1)"),
+    (r"const void\*", r"arrayOfElements", "input(kNumbers, 64, -1)"),
+    (r"(int|int32_t|size_t|float|double|unsigned|unsigned long long|int64_t|cudnn\w+)\*\*?"
+     r"|void\*\*|char\*", r".*", "output(512, -1)"),
     (r".*\*", r".*", "address()"),
     (r"float", r".*", "real(4)"),
     (r"double", r".*", "real(8)"),
@@ -151,8 +178,8 @@ def functions():
     command = ["g++", "-std=c++20", "-E", "-P", "-x", "c++", f"-I{root}", f"-I{root}/src",
                f"-I{root}/include", "-"]  # fmt: skip
     done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-    status = "(?:cublasStatus_t|curandStatus_t|cusparseStatus_t|cufftResult)"
-    name = r"(?:cublas|curand|cusparse|cufft)\w+"
+    status = "(?:cublasStatus_t|curandStatus_t|cusparseStatus_t|cudnnStatus_t|cufftResult)"
+    name = r"(?:cublas|curand|cusparse|cudnn|cufft)\w+"
     pattern = rf"\b{status}\s+({name})\s*\(([^(){{}}]*)\)\s*\{{"
     return dict(sorted(re.findall(pattern, done.stdout)))
 

@@ -12,7 +12,7 @@
 namespace km::fuzz {
 
 using Word = uint64_t;
-constexpr size_t kMostParameters = 28;
+constexpr size_t kMostParameters = 36;
 
 enum class Kind : uint8_t {
   kHandle,      // detail: its type

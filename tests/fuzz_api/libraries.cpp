@@ -58,6 +58,22 @@ constexpr Maker kMakers[] = {
     {k_csru2csr, "cusparseCreateCsru2csrInfo", 1},
     {k_prune, "cusparseCreatePruneInfo", 1},
     {k_cusparseColor, "cusparseCreateColorInfo", 1},
+    {k_cudnn, "cudnnCreate", 2},
+    {k_tensor, "cudnnCreateTensorDescriptor", 4},
+    {k_filter, "cudnnCreateFilterDescriptor", 1},
+    {k_convolution, "cudnnCreateConvolutionDescriptor", 1},
+    {k_pooling, "cudnnCreatePoolingDescriptor", 1},
+    {k_activation, "cudnnCreateActivationDescriptor", 1},
+    {k_lrn, "cudnnCreateLRNDescriptor", 1},
+    {k_op_tensor, "cudnnCreateOpTensorDescriptor", 1},
+    {k_reduce, "cudnnCreateReduceTensorDescriptor", 1},
+    {k_dropout, "cudnnCreateDropoutDescriptor", 1},
+    {k_spatial, "cudnnCreateSpatialTransformerDescriptor", 1},
+    {k_tensor_transform, "cudnnCreateTensorTransformDescriptor", 1},
+    {k_ctc, "cudnnCreateCTCLossDescriptor", 1},
+    {k_rnn, "cudnnCreateRNNDescriptor", 1},
+    {k_rnn_data, "cudnnCreateRNNDataDescriptor", 1},
+    {k_backend, "cudnnBackendCreateDescriptor", 4},
 };
 struct Ender {
   HandleType type;
@@ -92,6 +108,22 @@ constexpr Ender kEnders[] = {
     {k_transform, "cublasLtMatrixTransformDescDestroy"},
     {k_preference, "cublasLtMatmulPreferenceDestroy"},
     {k_emulation, "cublasLtEmulationDescDestroy"},
+    {k_backend, "cudnnBackendDestroyDescriptor"},
+    {k_rnn_data, "cudnnDestroyRNNDataDescriptor"},
+    {k_rnn, "cudnnDestroyRNNDescriptor"},
+    {k_ctc, "cudnnDestroyCTCLossDescriptor"},
+    {k_tensor_transform, "cudnnDestroyTensorTransformDescriptor"},
+    {k_spatial, "cudnnDestroySpatialTransformerDescriptor"},
+    {k_dropout, "cudnnDestroyDropoutDescriptor"},
+    {k_reduce, "cudnnDestroyReduceTensorDescriptor"},
+    {k_op_tensor, "cudnnDestroyOpTensorDescriptor"},
+    {k_lrn, "cudnnDestroyLRNDescriptor"},
+    {k_activation, "cudnnDestroyActivationDescriptor"},
+    {k_pooling, "cudnnDestroyPoolingDescriptor"},
+    {k_convolution, "cudnnDestroyConvolutionDescriptor"},
+    {k_filter, "cudnnDestroyFilterDescriptor"},
+    {k_tensor, "cudnnDestroyTensorDescriptor"},
+    {k_cudnn, "cudnnDestroy"},
     {k_distribution, "curandDestroyDistribution"},
     {k_curand, "curandDestroyGenerator"},
     {k_cublasXt, "cublasXtDestroy"},
@@ -124,6 +156,13 @@ const Script kScripts[] = {
      "cusparseXcsrilu02_zeroPivot", "cusparseXcsrgeam2Nnz", "cusparseDcsrgeam2", "cusparseScsr2bsr",
      "cusparseSbsrmv", "cudaDeviceSynchronize"},
     {"cudaLaunchHostFunc", "cublasSgemm_v2", "cudaStreamSynchronize"},
+    {"cudaMalloc", "cudnnCreate", "cudnnCreateTensorDescriptor", "cudnnSetTensor4dDescriptor",
+     "cudnnCreateFilterDescriptor", "cudnnSetFilter4dDescriptor",
+     "cudnnCreateConvolutionDescriptor", "cudnnSetConvolution2dDescriptor",
+     "cudnnConvolutionForward", "cudnnSoftmaxForward", "cudnnAddTensor", "cudaStreamSynchronize"},
+    {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute", "cudnnBackendSetAttribute",
+     "cudnnBackendSetAttribute", "cudnnBackendSetAttribute", "cudnnBackendFinalize",
+     "cudnnBackendGetAttribute", "cudnnBackendExecute"},
 };
 struct Rare {
   const char* part;  // of the name
@@ -200,9 +239,9 @@ void sparse_log_callback(int, const char*, const char* line) {
 }
 void log_callback(const char* line) { call_in_callback(std::strlen(line)); }
 
-/// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100.
-constexpr int64_t kStatuses[] = {0,  1,   2,   3,   4,   6,   7,   8,   11,  13, 15,
-                                 16, 100, 101, 102, 103, 104, 105, 201, 202, 203};
+/// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100, cuDNN's above 1000.
+constexpr int64_t kStatuses[] = {0,   1,   2,   3,   4,   6,   7,   8,    11,   13,   15,   16,   100,  101,  102,
+                                 103, 104, 105, 201, 202, 203, 1001, 2000, 2004, 3000, 4000, 4003, 4004, 5001};
 
 class LibrariesApi final : public Api {
  public:

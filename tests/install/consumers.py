@@ -13,6 +13,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
+CUDNN_PARTS = ("", "_adv", "_cnn", "_engines_precompiled", "_engines_runtime_compiled",
+               "_engines_tensor_ir", "_ext", "_graph", "_heuristic", "_ops")  # fmt: skip
+
+
 def run(*command, **environment) -> str:
     """The program's output; ends the test where it fails."""
     clean = {k: v for k, v in os.environ.items() if k not in ("DESTDIR", "LD_LIBRARY_PATH")}
@@ -67,7 +71,8 @@ def expected_files(version: str) -> set:
           for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump", "compute-sanitizer",
                        "nvidia-smi")),
         *(f"lib/kernelmill-{version}/cuda/{name}"
-          for name in ("libcurand.so", "libcurand.so.10", "libcusparse.so",
+          for name in (*(f"libcudnn{part}.so{end}" for end in ("", ".9") for part in CUDNN_PARTS),
+                       "libcurand.so", "libcurand.so.10", "libcusparse.so",
                        "libcusparse.so.12", "libnvidia-ml.so", "libnvidia-ml.so.1",
                        "libnvToolsExt.so", "libnvToolsExt.so.1", "libkernelmill-audit.so",
                        "driver/version")),

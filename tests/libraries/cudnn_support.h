@@ -31,27 +31,29 @@ typedef struct {
 } tensor;
 
 static uint64_t random_state = 1;
-static uint32_t draw(uint32_t below) {
+static inline uint32_t draw(uint32_t below) {
   random_state = random_state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)((random_state >> 33) % below);
 }
-static int between(int least, int most) { return least + (int)draw((uint32_t)(most - least + 1)); }
+static inline int between(int least, int most) {
+  return least + (int)draw((uint32_t)(most - least + 1));
+}
 
-static size_t bytes_of(int type) {
+static inline size_t bytes_of(int type) {
   return type == F64 ? 8 : type == F16 || type == BF16 ? 2 : type == INT8 ? 1 : 4;
 }
 
-static float float_of_bits(uint32_t bits) {
+static inline float float_of_bits(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-static uint32_t bits_of_float(float value) {
+static inline uint32_t bits_of_float(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-static double of_half(uint16_t bits) {
+static inline double of_half(uint16_t bits) {
   const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
   const double sign = bits >> 15 ? -1 : 1;
   if (exponent == 0) return sign * ldexp(mantissa, -24);
@@ -59,7 +61,7 @@ static double of_half(uint16_t bits) {
   return sign * ldexp(mantissa + 1024, exponent - 25);
 }
 /* Nearest, ties to even, by search: slow and plain. */
-static uint16_t to_half(double value) {
+static inline uint16_t to_half(double value) {
   uint16_t low = 0, high = 0x7bff;
   const double magnitude = fabs(value);
   while (low < high) {
@@ -76,7 +78,7 @@ static uint16_t to_half(double value) {
   return (uint16_t)(low | (value < 0 ? 0x8000 : 0));
 }
 
-static double get_at(const tensor* t, size_t at) {
+static inline double get_at(const tensor* t, size_t at) {
   const char* const from = t->data + at * bytes_of(t->type);
   uint16_t bits = 0;
   if (bytes_of(t->type) == 2) memcpy(&bits, from, 2);
@@ -95,7 +97,7 @@ static double get_at(const tensor* t, size_t at) {
       return (double)*(const float*)from;
   }
 }
-static void set_at(tensor* t, size_t at, double value) {
+static inline void set_at(tensor* t, size_t at, double value) {
   char* const to = t->data + at * bytes_of(t->type);
   const uint16_t half = to_half(value);
   const uint16_t brain = (uint16_t)(bits_of_float((float)value) >> 16);
@@ -120,34 +122,34 @@ static void set_at(tensor* t, size_t at, double value) {
   }
 }
 
-static size_t offset_at(const tensor* t, const int* at) {
+static inline size_t offset_at(const tensor* t, const int* at) {
   size_t found = 0;
   for (int i = 0; i < t->rank; ++i) {
     if (t->dims[i] > 1) found += (size_t)at[i] * (size_t)t->strides[i];
   }
   return found;
 }
-static void position_of(const tensor* t, size_t index, int* at) {
+static inline void position_of(const tensor* t, size_t index, int* at) {
   for (int i = t->rank - 1; i >= 0; --i) {
     at[i] = (int)(index % (size_t)t->dims[i]);
     index /= (size_t)t->dims[i];
   }
 }
-static double get(const tensor* t, const int* at) { return get_at(t, offset_at(t, at)); }
-static double get_nth(const tensor* t, size_t index) {
-  int at[MOST];
+static inline double get(const tensor* t, const int* at) { return get_at(t, offset_at(t, at)); }
+static inline double get_nth(const tensor* t, size_t index) {
+  int at[MOST] = {0};
   position_of(t, index, at);
   return get(t, at);
 }
-static void set_nth(tensor* t, size_t index, double value) {
-  int at[MOST];
+static inline void set_nth(tensor* t, size_t index, double value) {
+  int at[MOST] = {0};
   position_of(t, index, at);
   set_at(t, offset_at(t, at), value);
 }
 
 /* Dimensions lie in memory in the order that `layout` says: 0 as they come, 1 channels last, 2 in a
    random order with gaps. */
-static void lay_out(tensor* t, int layout) {
+static inline void lay_out(tensor* t, int layout) {
   int order[MOST], stride = 1;
   for (int i = 0; i < t->rank; ++i) order[i] = t->rank - 1 - i;
   if (layout == 1) {
@@ -166,7 +168,7 @@ static void lay_out(tensor* t, int layout) {
 }
 
 /* A tensor of small random values: integers, so that few roundings differ, in integer types. */
-static tensor make_tensor(int type, int rank, const int* dims, int layout) {
+static inline tensor make_tensor(int type, int rank, const int* dims, int layout) {
   tensor t = {.type = type, .rank = rank, .count = 1, .span = 1};
   memcpy(t.dims, dims, (size_t)rank * sizeof(int));
   lay_out(&t, layout);
@@ -185,22 +187,22 @@ static tensor make_tensor(int type, int rank, const int* dims, int layout) {
   assert_int_equal(cudnnSetTensorNdDescriptor(t.descriptor, type, rank, t.dims, t.strides), 0);
   return t;
 }
-static void free_tensor(tensor* t) {
+static inline void free_tensor(tensor* t) {
   assert_int_equal(cudaFree(t->data), 0);
   assert_int_equal(cudnnDestroyTensorDescriptor(t->descriptor), 0);
 }
 /* What a tensor holds now, in the order of its dimensions. */
-static double* values_of(const tensor* t) {
+static inline double* values_of(const tensor* t) {
   double* const values = malloc(t->count * sizeof *values);
   for (size_t i = 0; i < t->count; ++i) values[i] = get_nth(t, i);
   return values;
 }
 
 /* The relative error that a type and sums in f32 may have. */
-static double tolerance_of(int type) {
+static inline double tolerance_of(int type) {
   return type == F64 ? 1e-12 : type == F16 ? 1.1e-3 : type == BF16 ? 8e-3 : 2e-5;
 }
-static void expect_values(const tensor* t, const double* expected, double scale) {
+static inline void expect_values(const tensor* t, const double* expected, double scale) {
   for (size_t i = 0; i < t->count; ++i) {
     const double value = get_nth(t, i);
     const double room = tolerance_of(t->type) * (fabs(expected[i]) + scale);
@@ -217,7 +219,7 @@ typedef struct {
   double d[2];
   const void *alpha, *beta;
 } scalars;
-static void set_scalars(scalars* s, int type, double alpha, double beta) {
+static inline void set_scalars(scalars* s, int type, double alpha, double beta) {
   s->f[0] = (float)alpha;
   s->f[1] = (float)beta;
   s->d[0] = alpha;
@@ -227,7 +229,7 @@ static void set_scalars(scalars* s, int type, double alpha, double beta) {
 }
 
 /* The number of random cases: CUDNN_CASES, or a few. */
-static int case_count(int few) {
+static inline int case_count(int few) {
   const char* const text = getenv("CUDNN_CASES");
   return text != NULL ? atoi(text) : few;
 }

@@ -92,7 +92,7 @@ static size_t index_of(const tensor* t, const int* at) {
 }
 /* Adds the products of all elements that meet to the sums for one direction. */
 static void add_all(const problem* p, int direction, double* sums) {
-  int out[MOST], tap[MOST], in[MOST];
+  int out[MOST] = {0}, tap[MOST] = {0}, in[MOST] = {0};
   for (size_t i = 0; i < p->y.count; ++i) {
     position_of(&p->y, i, out);
     const int group = out[1] / (p->w.dims[0] / p->groups);
@@ -205,7 +205,7 @@ static void bias_and_activation_follow_the_sums(void** state) {
     double* const sums = calloc(p.y.count, sizeof *sums);
     add_all(&p, FORWARD, sums);
     for (size_t j = 0; j < p.y.count; ++j) {
-      int at[MOST];
+      int at[MOST] = {0};
       position_of(&p.y, j, at);
       const int channel[MOST] = {0, at[1]};
       sums[j] = fmax(0, 0.5 * sums[j] + 2 * get(&z, at) + get(&bias, channel));

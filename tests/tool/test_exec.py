@@ -65,7 +65,8 @@ class Exec(Case):
                  for major in (12, 13)]  # fmt: skip
         names += [f"lib{name}.so.{major}" for name in ("cufft", "cufftw", "cusolver", "cusolverMg")
                   for major in (11, 12)]  # fmt: skip
-        names += ["libcurand.so.10", "libcusparse.so.12", "libcudnn.so.9", "libnvidia-ml.so.1",
+        names += ["libcurand.so.10", "libcusparse.so.12", "libcudnn.so.9", "libcudnn_graph.so.9",
+                  "libnvidia-ml.so.1",
                   "libnvToolsExt.so.1"]  # fmt: skip
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"

@@ -1,4 +1,5 @@
 // The graph API: descriptors, their attributes, and the execution of plans.
+#include <cstdlib>
 #include <cstring>
 
 #include "dropin/cudnn/graph/finalize.h"
@@ -145,11 +146,8 @@ cudnnStatus_t get_computed(const Descriptor& descriptor, const Request& request,
     case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:
       return request.give_one(CUDNN_TYPE_INT32, int32_t{0});
     case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
-    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: {
-      std::shared_ptr<const Plan> plan;
-      LIB_TRY(plan_of(*graph_of(descriptor), &plan));
-      return request.give_one(CUDNN_TYPE_INT64, plan->workspace_bytes);
-    }
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+      return request.give_one(CUDNN_TYPE_INT64, int64_t{0});
     case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
       return unsupported("plans as text");
     default:
@@ -204,12 +202,12 @@ cudnnStatus_t execute(cu::CUstream stream, const Descriptor& plan_descriptor,
                       const Descriptor& pack) {
   std::shared_ptr<const Plan> plan;
   LIB_TRY(plan_of(*graph_of(plan_descriptor), &plan));
-  char* const workspace = reinterpret_cast<char*>(pack.integer(CUDNN_ATTR_VARIANT_PACK_WORKSPACE));
-  if (plan->workspace_bytes > 0 && workspace == nullptr) {
-    return invalid("the plan needs a workspace of %lld bytes",
-                   static_cast<long long>(plan->workspace_bytes));
-  }
-  Execution execution(stream, *plan, workspace);
+  // The memory ends with the work that uses it, or with the graph that has captured that.
+  const auto bytes = static_cast<size_t>(plan->workspace_bytes);
+  const std::shared_ptr<char> memory(bytes == 0 ? nullptr : static_cast<char*>(std::malloc(bytes)),
+                                     std::free);
+  if (bytes != 0 && memory == nullptr) throw std::bad_alloc();
+  Execution execution(stream, *plan, memory.get(), memory);
   const auto ids = pack.integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = pack.integers(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -298,10 +296,8 @@ cudnnStatus_t cudnnGetExecutionPlanWorkspaceSize(cudnnHandle_t handle,
                                                  size_t* workspaceSizeInBytes) {
   return call(handle, [&](Handle&) -> cudnnStatus_t {
     DescriptorPointer descriptor;
-    std::shared_ptr<const Plan> plan;
     LIB_TRY(find_final(executionPlan, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &descriptor));
-    LIB_TRY(plan_of(*graph_of(*descriptor), &plan));
-    return give(workspaceSizeInBytes, static_cast<size_t>(plan->workspace_bytes));
+    return give(workspaceSizeInBytes, size_t{0});
   });
 }
 

@@ -258,7 +258,8 @@ struct Operation {
       const int64_t count = space.chunk(i, &at);
       read_row(x, at[1], space.step(1), count, xs);
       if (settings.alpha1 != 1) scale(xs, count, settings.alpha1);
-      if (has_b) read_row(b, at[2], space.step(2), count, bs);
+      if (has_b && settings.alpha2 == 0) std::fill(bs, bs + count, T{0});
+      if (has_b && settings.alpha2 != 0) read_row(b, at[2], space.step(2), count, bs);
       if (has_b && settings.alpha2 != 1) scale(bs, count, settings.alpha2);
       if (has_t) read_row(t, at[3], space.step(3), count, ts);
       if (!is_plain) apply_pointwise(settings, count, xs, bs, ts, ys);
@@ -312,7 +313,7 @@ cudnnStatus_t submit_pointwise(cu::CUstream stream, Operation operation) {
   }
   Arrays arrays;
   arrays.reads("x", operation.x);
-  if (operation.has_b) arrays.reads("b", operation.b);
+  if (operation.has_b && operation.settings.alpha2 != 0) arrays.reads("b", operation.b);
   if (operation.has_t) arrays.reads("t", operation.t);
   arrays.writes("y", operation.y);
   bool is_wide = needs_double(operation.y.type) || needs_double(operation.x.type);

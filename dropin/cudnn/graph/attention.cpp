@@ -101,7 +101,7 @@ cudnnStatus_t make_scores(const Execution& execution, const Descriptor& operatio
   LIB_TRY(matmul(execution.stream, q, transposed(k), scores));
   LIB_TRY(scale_by(execution, operation, names.scale, scores));
   if (const auto inner = subplan(operation, names.subgraph)) {
-    Execution nested(execution.stream, *inner, inner_workspace);
+    Execution nested(execution.stream, *inner, inner_workspace, execution.memory());
     LIB_TRY(execution.lend(*inner, &nested));
     LIB_TRY(copy_scaled(execution.stream, 1, scores, 0,
                         nested.virtual_view(operation.integer(names.input))));
@@ -156,7 +156,7 @@ int64_t attention_scratch(const Descriptor& operation) {
 cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operation) {
   AttentionShapes shapes;
   shapes.init(operation.descriptor(kForwardNames.q), operation.descriptor(kForwardNames.k));
-  const View scores(shapes.scores, execution.scratch());
+  const View scores = execution.own_view(shapes.scores, execution.scratch());
   LIB_TRY(make_scores(execution, operation, kForwardNames, scores,
                       execution.scratch() + shapes.score_bytes()));
   SoftmaxExtras extras;
@@ -225,10 +225,11 @@ namespace {
 /// Memory that is handed out piece by piece.
 struct Arena {
   View take(const Shape& shape) {
-    View found(shape, at);
+    const View found = execution.own_view(shape, at);
     at += aligned(shape.span_bytes());
     return found;
   }
+  const Execution& execution;
   char* at;
 };
 
@@ -259,7 +260,7 @@ cudnnStatus_t run_attention_backward(const Execution& execution, const Descripto
       {CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, &dk},      {CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, &dv},
       {CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, &stats}};
   for (const auto& [name, view] : tensors) LIB_TRY(execution.view(operation, name, view));
-  Arena arena{execution.scratch()};
+  Arena arena{execution, execution.scratch()};
   const View p = arena.take(shapes.scores), ds = arena.take(shapes.scores);
   const View rows = arena.take(shapes.rows);
   const int64_t heads = shapes.scores.dims[1], keys = shapes.scores.dims[3];
@@ -269,8 +270,8 @@ cudnnStatus_t run_attention_backward(const Execution& execution, const Descripto
   const int64_t wide_dims[] = {q.dims[0], heads, keys, std::max(q.dims[3], v.dims[3])};
   const View product = arena.take(dense_shape(CUDNN_DATA_FLOAT, 4, product_dims));
   const View room = arena.take(dense_shape(CUDNN_DATA_FLOAT, 4, wide_dims));
-  const View all_dk(dense_shape(CUDNN_DATA_FLOAT, 4, key_dims), room.data);
-  const View all_dv(dense_shape(CUDNN_DATA_FLOAT, 4, value_dims), room.data);
+  const View all_dk = execution.own_view(dense_shape(CUDNN_DATA_FLOAT, 4, key_dims), room.data);
+  const View all_dv = execution.own_view(dense_shape(CUDNN_DATA_FLOAT, 4, value_dims), room.data);
 
   const cu::CUstream stream = execution.stream;
   LIB_TRY(make_scores(execution, operation, kBackwardNames, p, arena.at));

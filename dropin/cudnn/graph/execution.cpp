@@ -55,7 +55,7 @@ cudnnStatus_t Execution::view_of_tensor(const Descriptor& tensor, View* out) con
   TensorInfo info;  // two descriptors of one tensor may differ in their extents
   LIB_TRY(read_tensor(tensor, &info));
   if (info.is_virtual) {
-    *out = View(info.shape, workspace_ + plan_.offsets.at(id));
+    *out = own_view(info.shape, workspace_ + plan_.offsets.at(id));
     return CUDNN_STATUS_SUCCESS;
   }
   if (!info.constant.empty()) {

@@ -10,8 +10,9 @@ namespace km::cudnn {
 /// The memory of one execution of a plan.
 class Execution {
  public:
-  Execution(cu::CUstream in, const Plan& plan, char* workspace)
-      : stream(in), plan_(plan), workspace_(workspace) {}
+  /// `memory` has room for the plan's virtual tensors, from `workspace` on.
+  Execution(cu::CUstream in, const Plan& plan, char* workspace, std::shared_ptr<const void> memory)
+      : stream(in), plan_(plan), workspace_(workspace), memory_(std::move(memory)) {}
 
   /// Places the program's memory, or a value for a tensor that is passed by value.
   cudnnStatus_t bind(int64_t id, void* address);
@@ -24,11 +25,18 @@ class Execution {
                        double otherwise) const;
   /// Memory of the current operation's own.
   char* scratch() const { return workspace_ + plan_.scratch[current]; }
+  /// A tensor within the memory of the execution, which it keeps alive.
+  View own_view(const Shape& shape, char* at) const {
+    View found(shape, at);
+    found.owner = memory_;
+    return found;
+  }
+  const std::shared_ptr<const void>& memory() const { return memory_; }
   /// Places the same memory for the tensors of a plan within this one.
   cudnnStatus_t lend(const Plan& inner, Execution* to) const;
   /// The place of a virtual tensor.
   View virtual_view(int64_t id) const {
-    return {plan_.tensors.at(id).shape, workspace_ + plan_.offsets.at(id)};
+    return own_view(plan_.tensors.at(id).shape, workspace_ + plan_.offsets.at(id));
   }
 
   const cu::CUstream stream;
@@ -37,6 +45,7 @@ class Execution {
  private:
   const Plan& plan_;
   char* const workspace_;
+  const std::shared_ptr<const void> memory_;
   std::map<int64_t, View> bound_;
   std::map<int64_t, void*> addresses_;  // all that the program has given
 };

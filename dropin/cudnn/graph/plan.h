@@ -1,5 +1,5 @@
 // Plans: the operations of a graph in an order that they can run in, and places for the tensors
-// between them in the workspace.
+// between them in memory of the library's own: XLA gives none when it does not tune.
 #pragma once
 
 #include <map>
@@ -29,9 +29,9 @@ struct PlannedOperation {
 struct Plan {
   std::vector<PlannedOperation> operations;
   std::map<int64_t, TensorInfo> tensors;
-  std::map<int64_t, int64_t> offsets;  // of virtual tensors in the workspace
-  std::vector<int64_t> scratch;        // offset of each operation's own memory in the workspace
-  int64_t workspace_bytes = 0;
+  std::map<int64_t, int64_t> offsets;  // of virtual tensors in an execution's memory
+  std::vector<int64_t> scratch;        // offset of each operation's own memory
+  int64_t workspace_bytes = 0;         // of an execution
 };
 
 /// Makes the plan of a graph's operations. CUDNN_STATUS_NOT_SUPPORTED if one cannot be run.
