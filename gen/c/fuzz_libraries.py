@@ -43,6 +43,12 @@ HANDLES = {
     "cudnnTensorTransformDescriptor_t": "k_tensor_transform",
     "cudnnCTCLossDescriptor_t": "k_ctc", "cudnnRNNDescriptor_t": "k_rnn",
     "cudnnRNNDataDescriptor_t": "k_rnn_data", "cudnnBackendDescriptor_t": "k_backend",
+    "cusolverDnHandle_t": "k_solver", "cusolverSpHandle_t": "k_sparse_solver",
+    "cusolverRfHandle_t": "k_refactorization", "cusolverDnParams_t": "k_solver_params",
+    "cusolverDnIRSParams_t": "k_refinement", "cusolverDnIRSInfos_t": "k_refinement_infos",
+    "syevjInfo_t": "k_syevj", "gesvdjInfo_t": "k_gesvdj", "csrqrInfo_t": "k_sparse_qr",
+    "csrqrInfoHost_t": "k_host_qr", "csrcholInfo_t": "k_sparse_cholesky",
+    "csrcholInfoHost_t": "k_host_cholesky", "csrluInfoHost_t": "k_host_lu",
 }  # fmt: skip
 ENUMS = {  # valid values of enumerations, and the types of the libraries that have them
     "Operation": ([0, 1, 2], r"cublasOperation_t|cusparseOperation_t"),
@@ -63,7 +69,12 @@ ENUMS = {  # valid values of enumerations, and the types of the libraries that h
                       r"cudnnBackendDescriptorType_t"),
     "DnnAttributeType": ([0, 1, 2, 3, 3, 4, 5, 6, 14, 15, 15, 18], r"cudnnBackendAttributeType_t"),
     "DnnSmall": ([0, 1, 2, 3, 4, 5, 6], r"cudnn\w+_t"),
-    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library|cusparse)\w+|curandMethod_t"),
+    "EigenRange": ([1001, 1002, 1003], r"cusolverEigRange_t"),
+    "EigenVectors": ([10, 11, 12], r"cusolverEigComp_t"),
+    "Refinement": ([1100, 1101, 1104, 1106], r"cusolverIRSRefinement_t"),
+    "Precision": ([1201, 1203, 1204, 1213, 1214], r"cusolverPrecType_t"),
+    "Vectors": ([65, 83, 79, 78], r"signed char"),
+    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library|cusparse|cusolver)\w+|curandMethod_t"),
     "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204],
                   r"curandRngType_t"),
     "Ordering": ([100, 101, 102, 103, 104, 201], r"curandOrdering_t"),
@@ -73,6 +84,18 @@ ENUMS = {  # valid values of enumerations, and the types of the libraries that h
     "Directions": ([100, 101, 102, 103, 104, 105], r"curandDirectionVectorSet_t"),
 }  # fmt: skip
 # (type, name, kind): the first rule that matches both applies.
+SOLVER_RULES = [  # for cuSOLVER, before the others
+    (r"int64_t\*|int\*", r"\w*[lL]work|meig64|meig|h_meig|iter|niters|maxiters|\w*_niters"
+     r"|singularity|rankA|position|num_eigs|issym|numnz|version|value|executed_sweeps"
+     r"|mantissa\w*|nnz[LUM]\w*|h_nnz\w*", "output(64, -1)"),
+    (r"size_t\*|double\*", r"\w*Bytes\w*|lwork_bytes|residual|h_err_sigma|zero|boost",
+     "output(64, -1)"),
+    (r"cusolver\w+\*|cuda\w+\*", r"\w+", "output(64, -1)"),
+    (r"[\w ]+\*+", r"\w+", "address()"),
+    (r"int|int64_t", r"ld\w*", "number(kElementSize)"),
+    (r"int|size_t", r"[lL]work\w*|workspaceInBytes\w*", "number(kSize)"),
+    (r"int|int64_t", r"n|m|M|N|k|K|k[12]|nrhs|il|iu|rank|nnz\w*|batchSize", "number(kDimension)"),
+]  # fmt: skip
 RULES = [
     (r"FILE\*", r".*", None),
     (r"void\*\*", r"memory", "out_address()"),
@@ -142,6 +165,9 @@ LEFT_OUT = {
     "cublasLtLoggerSetFile": "takes a FILE, which nobody can check",
     "cublasLoggerConfigure": "prints a line for each call",
     "cublasSetWorkspace_v2": "keeps no address",
+    "cusolverDnLoggerOpenFile": "keeps each file open, for all threads write to it",
+    "cusolverDnLoggerSetFile": "takes a FILE, which nobody can check",
+    "cusolverDnLoggerSetCallback": "takes a function of another kind",
 }
 EXTRA = {  # runtime functions for memory, streams, graphs and callbacks in calls of the libraries
     "cudaMalloc": ["out_address()", "number(kSize)"],
@@ -178,10 +204,15 @@ def functions():
     command = ["g++", "-std=c++20", "-E", "-P", "-x", "c++", f"-I{root}", f"-I{root}/src",
                f"-I{root}/include", "-"]  # fmt: skip
     done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+    # cuSOLVER's are those of its table, but for numbers that words do not hold.
+    table = (root / "dropin/cusolver/generated/functions.def").read_text()
+    solver = re.findall(r"^KM_CUSOLVER_FUNCTION\((\w+), \w+, \(([^()]*)\)", table, re.M)
+    solver = {name: inside.replace("long long int", "long long") for name, inside in solver
+              if not re.search(r"\bcu(Double)?Complex \w", inside)}  # fmt: skip
     status = "(?:cublasStatus_t|curandStatus_t|cusparseStatus_t|cudnnStatus_t|cufftResult)"
     name = r"(?:cublas|curand|cusparse|cudnn|cufft)\w+"
     pattern = rf"\b{status}\s+({name})\s*\(([^(){{}}]*)\)\s*\{{"
-    return dict(sorted(re.findall(pattern, done.stdout)))
+    return dict(sorted({**dict(re.findall(pattern, done.stdout)), **solver}.items()))
 
 
 def kind_of(function, text):
@@ -202,7 +233,8 @@ def kind_of(function, text):
     spelled = ("const " if has_const else "") + kind
     if kind in ("cuComplex", "cuDoubleComplex"):  # by value, in registers of floats
         return "real(8)"
-    rules = (SPARSE_RULES if function.startswith("cusparse") else []) + RULES
+    own = {"cusparse": SPARSE_RULES, "cusolver": SOLVER_RULES}
+    rules = [*own.get(function[:8], []), *RULES]
     for types, names, made in rules:
         if not (re.fullmatch(types, spelled) or re.fullmatch(types, kind)):
             continue

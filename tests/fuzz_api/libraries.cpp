@@ -1,4 +1,4 @@
-// cuBLAS, cublasLt, cublasXt, cuRAND and cuSPARSE under test, on the runtime. Pointers to the
+// The CUDA libraries beside the driver under test, on the runtime. Pointers to the
 // host's memory may be wild in every call: the libraries promise a status for them.
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -33,6 +33,19 @@ constexpr Maker kMakers[] = {
     {k_cufft, "cufftPlan1d", 3},
     {k_cufft, "cufftCreate", 2},
     {k_cufftArray, "cufftXtMalloc", 2},
+    {k_solver, "cusolverDnCreate", 3},
+    {k_sparse_solver, "cusolverSpCreate", 1},
+    {k_refactorization, "cusolverRfCreate", 2},
+    {k_solver_params, "cusolverDnCreateParams", 1},
+    {k_refinement, "cusolverDnIRSParamsCreate", 1},
+    {k_refinement_infos, "cusolverDnIRSInfosCreate", 1},
+    {k_syevj, "cusolverDnCreateSyevjInfo", 1},
+    {k_gesvdj, "cusolverDnCreateGesvdjInfo", 1},
+    {k_sparse_qr, "cusolverSpCreateCsrqrInfo", 1},
+    {k_host_qr, "cusolverSpCreateCsrqrInfoHost", 1},
+    {k_sparse_cholesky, "cusolverSpCreateCsrcholInfo", 1},
+    {k_host_cholesky, "cusolverSpCreateCsrcholInfoHost", 1},
+    {k_host_lu, "cusolverSpCreateCsrluInfoHost", 1},
     {k_layout, "cublasLtMatrixLayoutCreate", 4},
     {k_matmul, "cublasLtMatmulDescCreate", 2},
     {k_transform, "cublasLtMatrixTransformDescCreate", 1},
@@ -124,6 +137,19 @@ constexpr Ender kEnders[] = {
     {k_filter, "cudnnDestroyFilterDescriptor"},
     {k_tensor, "cudnnDestroyTensorDescriptor"},
     {k_cudnn, "cudnnDestroy"},
+    {k_host_lu, "cusolverSpDestroyCsrluInfoHost"},
+    {k_host_cholesky, "cusolverSpDestroyCsrcholInfoHost"},
+    {k_sparse_cholesky, "cusolverSpDestroyCsrcholInfo"},
+    {k_host_qr, "cusolverSpDestroyCsrqrInfoHost"},
+    {k_sparse_qr, "cusolverSpDestroyCsrqrInfo"},
+    {k_gesvdj, "cusolverDnDestroyGesvdjInfo"},
+    {k_syevj, "cusolverDnDestroySyevjInfo"},
+    {k_refinement_infos, "cusolverDnIRSInfosDestroy"},
+    {k_refinement, "cusolverDnIRSParamsDestroy"},
+    {k_solver_params, "cusolverDnDestroyParams"},
+    {k_refactorization, "cusolverRfDestroy"},
+    {k_sparse_solver, "cusolverSpDestroy"},
+    {k_solver, "cusolverDnDestroy"},
     {k_distribution, "curandDestroyDistribution"},
     {k_curand, "curandDestroyGenerator"},
     {k_cublasXt, "cublasXtDestroy"},
@@ -163,6 +189,9 @@ const Script kScripts[] = {
     {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute", "cudnnBackendSetAttribute",
      "cudnnBackendSetAttribute", "cudnnBackendSetAttribute", "cudnnBackendFinalize",
      "cudnnBackendGetAttribute", "cudnnBackendExecute"},
+    {"cusolverDnCreate", "cudaMalloc", "cusolverDnDpotrf", "cusolverDnSgetrf", "cusolverDnSgetrs",
+     "cusolverDnCgesvd", "cudaStreamBeginCapture", "cusolverDnZheevd", "cusolverDnXgeev",
+     "cudaStreamEndCapture", "cusolverDnDestroy"},
 };
 struct Rare {
   const char* part;  // of the name
@@ -239,6 +268,8 @@ void sparse_log_callback(int, const char*, const char* line) {
 }
 void log_callback(const char* line) { call_in_callback(std::strlen(line)); }
 
+constexpr int64_t kSolverStatuses[] = {0, 1, 2, 3, 6, 8, 9, 10, 12, 14, 15, 16, 25};
+constexpr int64_t kSolverStatuses[] = {0, 1, 2, 3, 6, 8, 9, 10, 12, 14, 15, 16, 25};
 /// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100, cuDNN's above 1000.
 constexpr int64_t kStatuses[] = {0,   1,   2,   3,   4,   6,   7,   8,    11,   13,   15,   16,   100,  101,  102,
                                  103, 104, 105, 201, 202, 203, 1001, 2000, 2004, 3000, 4000, 4003, 4004, 5001};
@@ -315,8 +346,10 @@ std::string LibrariesApi::defect(const Row& row, int64_t result) const {
     const bool is_status = result >= 0 && result <= kMost && result != kInternalError;
     return is_status ? "" : "it is an internal error, or no status";
   }
-  const bool is_known =
-      std::find(std::begin(kStatuses), std::end(kStatuses), result) != std::end(kStatuses);
+  const auto has = [&](const auto& statuses) {
+    return std::find(std::begin(statuses), std::end(statuses), result) != std::end(statuses);
+  };
+  const bool is_known = begins(row, "cusolver") ? has(kSolverStatuses) : has(kStatuses);
   return is_known ? "" : "it is an internal error, or no status";
 }
 
@@ -362,8 +395,20 @@ std::optional<Word> LibrariesApi::pointer_instead(const Row& row, const Paramete
   return std::nullopt;
 }
 
+/// Makes most calls of cuSOLVER valid: matrices are small, and columns lie far enough apart.
+void shrink_matrices(const Row& row, Random& random, Word* words) {
+  constexpr Word kMostRows = 17;
+  for (size_t i = 0; i < row.parameter_count; ++i) {
+    if (row.parameters[i].kind != Kind::kNumber) continue;
+    if (row.parameters[i].detail == kDimension) words[i] %= kMostRows;
+    if (row.parameters[i].detail == kElementSize) words[i] = kMostRows + random.below(4);
+    if (row.parameters[i].detail == kSize) words[i] = 64;
+  }
+}
+
 void LibrariesApi::adjust(const Row& row, Values& values, Word* words) {
   Random& random = values.random;
+  if (begins(row, "cusolver") && !random.one_in(4)) shrink_matrices(row, random, words);
   if (begins(row, "cudaMalloc")) words[1] = random.between(4096, 65536);
   if (begins(row, "cublasAlloc")) words[0] = std::min<Word>(words[0], 4096), words[1] = 8;
   if (begins(row, "cublasLt") && row.parameter_count != 0 &&
