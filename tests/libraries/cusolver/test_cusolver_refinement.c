@@ -7,8 +7,9 @@
   P(ZK, 3)                                                                                  \
   P(ZE, 3)                                                                                  \
   P(ZY, 3)                                                                                  \
-  P(CC, 2) P(CK, 2) P(CE, 2) P(CY, 2) P(DD, 1) P(DS, 1) P(DH, 1) P(DB, 1) P(DX, 1) P(SS, 0) \
-      P(SH, 0) P(SB, 0) P(SX, 0)
+  P(CC, 2)                                                                                  \
+  P(CK, 2) P(CE, 2) P(CY, 2) P(DD, 1) P(DS, 1) P(DH, 1) P(DB, 1) P(DX, 1) P(SS, 0) P(SH, 0) \
+      P(SB, 0) P(SX, 0)
 typedef int gesv(void*, int, int, void*, int, int*, void*, int, void*, int, void*, size_t, int*,
                  int*);
 typedef int gels(void*, int, int, int, void*, int, void*, int, void*, int, void*, size_t, int*,
