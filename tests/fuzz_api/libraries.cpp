@@ -269,7 +269,6 @@ void sparse_log_callback(int, const char*, const char* line) {
 void log_callback(const char* line) { call_in_callback(std::strlen(line)); }
 
 constexpr int64_t kSolverStatuses[] = {0, 1, 2, 3, 6, 8, 9, 10, 12, 14, 15, 16, 25};
-constexpr int64_t kSolverStatuses[] = {0, 1, 2, 3, 6, 8, 9, 10, 12, 14, 15, 16, 25};
 /// Status numbers of cuBLAS and cuFFT; cuRAND's are above 100, cuDNN's above 1000.
 constexpr int64_t kStatuses[] = {0,   1,    2,    3,    4,    6,    7,    8,    11,  13,
                                  15,  16,   100,  101,  102,  103,  104,  105,  201, 202,

@@ -61,6 +61,7 @@ def expected_files(version: str) -> set:
                        "libcublas.so", f"libcublas.so.{major}",
                        "libcublasLt.so", f"libcublasLt.so.{major}",
                        "libcufft.so", f"libcufft.so.{major - 1}",
+                       "libcufftw.so", f"libcufftw.so.{major - 1}",
                        "libcusolver.so", f"libcusolver.so.{major - 1}",
                        "libcusolverMg.so", f"libcusolverMg.so.{major - 1}",
                        "libnvrtc.so", f"libnvrtc.so.{major}",

@@ -1,15 +1,12 @@
 /* Solvers of cuSOLVER with iterative refinement, its settings, its log and cusolverMg. */
 #include "solver_test.h"
 
-#define PAIRS(P)                                                                            \
-  P(ZZ, 3)                                                                                  \
-  P(ZC, 3)                                                                                  \
-  P(ZK, 3)                                                                                  \
-  P(ZE, 3)                                                                                  \
-  P(ZY, 3)                                                                                  \
-  P(CC, 2)                                                                                  \
-  P(CK, 2) P(CE, 2) P(CY, 2) P(DD, 1) P(DS, 1) P(DH, 1) P(DB, 1) P(DX, 1) P(SS, 0) P(SH, 0) \
-      P(SB, 0) P(SX, 0)
+/* clang-format off */
+#define PAIRS(P) \
+  P(ZZ, 3) P(ZC, 3) P(ZK, 3) P(ZE, 3) P(ZY, 3) P(CC, 2) \
+  P(CK, 2) P(CE, 2) P(CY, 2) P(DD, 1) P(DS, 1) P(DH, 1) \
+  P(DB, 1) P(DX, 1) P(SS, 0) P(SH, 0) P(SB, 0) P(SX, 0)
+/* clang-format on */
 typedef int gesv(void*, int, int, void*, int, int*, void*, int, void*, int, void*, size_t, int*,
                  int*);
 typedef int gels(void*, int, int, int, void*, int, void*, int, void*, int, void*, size_t, int*,
