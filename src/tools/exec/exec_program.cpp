@@ -37,11 +37,6 @@ Status suggest_file(const char* name, const std::string& path) {
   return set_variable(name, path);
 }
 
-/// Sets a variable that the user has not set.
-Status suggest(const char* name, const char* value) {
-  return std::getenv(name) != nullptr ? Status() : set_variable(name, value);
-}
-
 /// Adds a flag to a list that is separated by spaces, unless the user has given it a value there.
 Status suggest_flag(const char* name, const std::string& flag, const char* value) {
   const std::string list = is_set(name) ? std::string(std::getenv(name)) + " " : "";
@@ -155,8 +150,6 @@ Status ExecProgram::prepare(const OwnLibraries& own, const ExecReportOwner& shar
   KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_autotune_level", "0"));
   // XLA changes nodes within loops of graphs, which the driver library refuses.
   KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_enable_command_buffer", ""));
-  // JAX compares versions of libraries, also of some that answer on NVIDIA's driver only.
-  KM_TRY(suggest("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"));
   return set_options();
 }
 
