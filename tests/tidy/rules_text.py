@@ -25,6 +25,7 @@ GENERATED_FILES = {
     "docs/bindings.md",
     "docs/reference/device-attributes.md",
     "docs/reference/dropin-coverage.md",
+    "docs/reference/library-coverage.md",
     "docs/reference/environment.md",
     "docs/reference/errors.md",
     "docs/reference/ptx-coverage.md",
