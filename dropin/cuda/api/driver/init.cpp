@@ -1,4 +1,6 @@
 // Initialisation, version, names of errors, and profiler control.
+#include <execinfo.h>
+
 #include <cstring>
 #include <filesystem>
 
@@ -33,10 +35,25 @@ bool is_of_kernelmill(const CUuuid* id) {
   return id != nullptr && std::memcmp(id->bytes, own.bytes, sizeof own - kVersionBytes) == 0;
 }
 
+std::string own_file() { return file_of_code(reinterpret_cast<const void*>(&is_program)); }
+
+/// The file whose code called this library. The stack has several frames of this library's own: the
+/// exported function, what tells a profiler of the call, and the function itself.
+std::string calling_file() {
+  void* frames[16];
+  const int count = backtrace(frames, static_cast<int>(std::size(frames)));
+  const std::string own = own_file();
+  for (int i = 0; i < count; ++i) {
+    std::string file = file_of_code(frames[i]);
+    if (file != own) return file;
+  }
+  return own;
+}
+
 /// How a Python package, which cannot be relinked, can be made to load our library of this name;
 /// empty if this installation has none. `kernelmill exec` replaces it unless it was told not to.
 std::string replacement_advice(const std::string& name) {
-  const std::filesystem::path own = file_of_code(reinterpret_cast<const void*>(&is_program));
+  const std::filesystem::path own = own_file();
   for (const char* const folder : {"", "13", "12"}) {
     const std::filesystem::path path = own.parent_path() / folder / name;
     std::error_code ignored;
@@ -59,8 +76,7 @@ std::string wheel_advice(const std::string& file, const std::string& name) {
 /// A hint for code in `file` that asks for a private table; empty if the code works without it.
 std::string hint_for(const std::string& file, const CUuuid* id) {
   if (is_of_kernelmill(id)) {
-    return file + " belongs to another Kernelmill than this driver library, " +
-           file_of_code(reinterpret_cast<const void*>(&is_program)) +
+    return file + " belongs to another Kernelmill than this driver library, " + own_file() +
            ": use both of one installation";
   }
   const std::string name = file.substr(file.rfind('/') + 1);
@@ -122,12 +138,11 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 }
 
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
-  const void* const caller = __builtin_return_address(0);
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_REQUIRE(table);
     *table = find_library_table(id);
     if (*table != nullptr) return CUDA_SUCCESS;
-    const std::string hint = hint_for(file_of_code(caller), id);
+    const std::string hint = hint_for(calling_file(), id);
     if (hint.empty()) {
       return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
     }
