@@ -57,6 +57,32 @@ static void rows_are_copied(void** state) {
   OK(cudaFree(device));
 }
 
+/* No second row is there, so none of these pitches is used: programs pass 0 or the size of an
+ * element. */
+static void the_pitch_of_one_row_may_be_less_than_its_width(void** state) {
+  (void)state;
+  const struct cudaChannelFormatDesc bytes = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
+  const char host[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  char back[8] = {0};
+  char* device = NULL;
+  cudaArray_t array = NULL;
+  OK(cudaMalloc((void**)&device, 8));
+  OK(cudaMallocArray(&array, &bytes, 8, 2, 0));
+  OK(cudaMemcpy2D(device, 1, host, 0, 8, 1, cudaMemcpyDefault));
+  OK(cudaMemcpy2DAsync(back, 0, device, 4, 8, 1, cudaMemcpyDeviceToHost, NULL));
+  OK(cudaDeviceSynchronize());
+  assert_memory_equal(back, host, 8);
+  OK(cudaMemcpy2DToArray(array, 0, 1, host, 1, 8, 1, cudaMemcpyHostToDevice));
+  memset(back, 0, sizeof back);
+  OK(cudaMemcpy2DFromArray(back, 1, array, 0, 1, 8, 1, cudaMemcpyDeviceToHost));
+  assert_memory_equal(back, host, 8);
+  OK(cudaMemset2D(device, 1, 9, 6, 1));
+  OK(cudaMemcpy(back, device, 8, cudaMemcpyDeviceToHost));
+  assert_memory_equal(back, "\11\11\11\11\11\11\7\10", 8);
+  OK(cudaFreeArray(array));
+  OK(cudaFree(device));
+}
+
 static void boxes_are_copied(void** state) {
   (void)state;
   char host[4][3][8], back[4][3][8];
@@ -129,6 +155,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(every_direction_copies),
       TEST(rows_are_copied),
+      TEST(the_pitch_of_one_row_may_be_less_than_its_width),
       TEST(boxes_are_copied),
       TEST(threads_have_default_streams),
   };

@@ -1,5 +1,7 @@
 #include "dropin/cudart/memory/copy.h"
 
+#include <algorithm>
+
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/array.h"
 #include "dropin/cudart/module/registry.h"
@@ -66,6 +68,12 @@ void set_target(CUDA_MEMCPY3D* box, ArrayPlace place) {
   box->dstY = place.y;
 }
 
+/// A pitch lies between rows, so that of a single row is not used: programs pass any number.
+/// NVIDIA's samples do (cusolver_irs_expert), and its runtime accepts it.
+size_t used_pitch(size_t pitch_bytes, size_t width_bytes, size_t height) {
+  return height == 1 ? std::max(pitch_bytes, width_bytes) : pitch_bytes;
+}
+
 }  // namespace
 
 cudaError_t copy_kinds(cudaMemcpyKind kind, CopyKinds* out) {
@@ -117,6 +125,8 @@ cudaError_t copy_rows(void* target, size_t target_pitch, const void* source, siz
                       size_t width_bytes, size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
   LIB_TRY(copy_kinds(kind, &kinds));
+  target_pitch = used_pitch(target_pitch, width_bytes, height);
+  source_pitch = used_pitch(source_pitch, width_bytes, height);
   if (width_bytes > target_pitch || width_bytes > source_pitch) return cudaErrorInvalidPitchValue;
   if (width_bytes == 0 || height == 0) return cudaSuccess;
   CUDA_MEMCPY2D rows{};
@@ -260,7 +270,7 @@ cudaError_t copy_to_array(ArrayPlace target, const void* source, size_t pitch, s
   box.srcMemoryType = kinds.source;
   box.srcHost = source;
   box.srcDevice = device_address(source);
-  box.srcPitch = pitch;
+  box.srcPitch = used_pitch(pitch, width_bytes, height);
   box.srcHeight = height;
   return issue_box(order, &box);
 }
@@ -275,7 +285,7 @@ cudaError_t copy_from_array(void* target, size_t pitch, ArrayPlace source, size_
   box.dstMemoryType = kinds.target;
   box.dstHost = target;
   box.dstDevice = device_address(target);
-  box.dstPitch = pitch;
+  box.dstPitch = used_pitch(pitch, width_bytes, height);
   box.dstHeight = height;
   return issue_box(order, &box);
 }
@@ -314,6 +324,7 @@ cudaError_t fill(void* target, int value, size_t size_bytes, Order order) {
 cudaError_t fill_rows(void* target, size_t pitch, int value, size_t width_bytes, size_t height,
                       Order order) {
   if (width_bytes == 0 || height == 0) return cudaSuccess;
+  pitch = used_pitch(pitch, width_bytes, height);
   if (width_bytes > pitch) return cudaErrorInvalidValue;
   return issue(order, driver.cuMemsetD2D8_v2, driver.cuMemsetD2D8_v2_ptds, driver.cuMemsetD2D8Async,
                device_address(target), pitch, static_cast<unsigned char>(value), width_bytes,
