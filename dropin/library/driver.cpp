@@ -12,7 +12,6 @@ namespace {
 struct Loaded {
   Driver driver{};
   bool is_there = false;
-  cu::CUresult initialised = cu::CUDA_ERROR_NOT_INITIALIZED;
 };
 
 std::atomic<const LibraryTable*> found_table{nullptr};
@@ -42,11 +41,6 @@ Loaded load() {
   }
   loaded.is_there = find_functions(*library, &loaded.driver);
   if (!loaded.is_there) return loaded;
-  loaded.initialised = loaded.driver.cuInit(0);
-  if (loaded.initialised != cu::CUDA_SUCCESS) {
-    log(LogLevel::kInfo, "cuda", "cuInit has failed with %d", static_cast<int>(loaded.initialised));
-    return loaded;
-  }
   const void* table = nullptr;
   if (loaded.driver.cuGetExportTable(&table, &kLibraryTableId) == cu::CUDA_SUCCESS) {
     loaded.driver.table = static_cast<const LibraryTable*>(table);
@@ -63,6 +57,19 @@ const Loaded& loaded() {
   return result;
 }
 
+/// Calls cuInit, without a lock: a callback of CUPTI may call the library within it. Several
+/// threads may make the call. Its failure stays.
+bool is_initialised(const Driver& driver) {
+  static std::atomic<int> result{-1};  // -1: no call has ended yet
+  int known = result.load(std::memory_order_acquire);
+  if (known < 0) {
+    known = static_cast<int>(driver.cuInit(0));
+    if (known != 0) log(LogLevel::kInfo, "cuda", "cuInit has failed with %d", known);
+    result.store(known, std::memory_order_release);
+  }
+  return known == 0;
+}
+
 }  // namespace
 
 const Driver* loaded_driver() { return loaded().is_there ? &loaded().driver : nullptr; }
@@ -73,7 +80,7 @@ const LibraryTable* table_if_loaded() noexcept {
 
 const Driver* driver() {
   const Loaded& found = loaded();
-  return found.is_there && found.initialised == cu::CUDA_SUCCESS ? &found.driver : nullptr;
+  return found.is_there && is_initialised(found.driver) ? &found.driver : nullptr;
 }
 
 namespace {

@@ -5,8 +5,6 @@ namespace km::library {
 
 cu::CUresult KernelModule::load(const Driver& driver) {
   if (library_.load(std::memory_order_acquire) != nullptr) return cu::CUDA_SUCCESS;
-  const std::lock_guard lock(mutex_);
-  if (library_.load(std::memory_order_relaxed) != nullptr) return cu::CUDA_SUCCESS;
   cu::CUlibrary library = nullptr;
   const cu::CUresult loaded =
       driver.cuLibraryLoadData(&library, ptx_, nullptr, nullptr, 0, nullptr, nullptr, 0);
@@ -15,7 +13,11 @@ cu::CUresult KernelModule::load(const Driver& driver) {
         static_cast<int>(loaded));
     return loaded;
   }
-  library_.store(library, std::memory_order_release);
+  cu::CUlibrary none = nullptr;
+  // Another thread, or a callback of CUPTI within the loading, may have been faster.
+  if (!library_.compare_exchange_strong(none, library, std::memory_order_acq_rel)) {
+    driver.cuLibraryUnload(library);
+  }
   return cu::CUDA_SUCCESS;
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
 #include "dropin/library/driver.h"
 
 namespace km::library {
 
-/// A PTX module, which the driver loads when one of its kernels is first launched.
+/// A PTX module, which the driver loads when one of its kernels is first launched. No lock is held
+/// meanwhile, because a callback of CUPTI may launch the module's kernels.
 class KernelModule {
  public:
   constexpr explicit KernelModule(const char* ptx) : ptx_(ptx) {}
@@ -26,7 +26,6 @@ class KernelModule {
                             const unsigned (&grid)[3], unsigned block, void* parameters);
 
   const char* const ptx_;
-  std::mutex mutex_;
   std::atomic<cu::CUlibrary> library_{nullptr};
 };
 

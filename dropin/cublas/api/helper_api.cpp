@@ -12,7 +12,9 @@ namespace {
 
 cu::CUstream driver_stream(cudaStream_t stream) { return reinterpret_cast<cu::CUstream>(stream); }
 
-cublasStatus_t create(cublasHandle_t* out) {
+}  // namespace
+
+cublasStatus_t create_handle(cublasHandle_t* out) {
   LIB_REQUIRE(out);
   const Driver* const driver = library::driver();
   if (driver == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -37,23 +39,22 @@ cublasStatus_t create(cublasHandle_t* out) {
   return given;
 }
 
-cublasStatus_t destroy(uint64_t id) {
+cublasStatus_t destroy_handle(cublasHandle_t handle) {
+  const auto id = reinterpret_cast<uint64_t>(handle);
   const auto removed = library::handle_map<Handle>().remove(id);
   if (removed == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   removed->driver->table->note_handle(id, false);
   return CUBLAS_STATUS_SUCCESS;
 }
 
-}  // namespace
-
 extern "C" {
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  return call(__func__, [&] { return create(handle); });
+  return call(__func__, [&] { return create_handle(handle); });
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return call(__func__, [&] { return destroy(reinterpret_cast<uint64_t>(handle)); });
+  return call(__func__, [&] { return destroy_handle(handle); });
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {

@@ -27,6 +27,16 @@ cublasHandle_t handle_of_process() {
   return process_handle;
 }
 
+/// Replaces the process's handle if it is `expected`. Returns the handle that the caller has to
+/// destroy: `given` if nothing was replaced, else null. The lock covers neither the making nor the
+/// destruction of handles, in which callbacks of the program may run.
+cublasHandle_t exchange_handle(cublasHandle_t expected, cublasHandle_t given) {
+  const std::lock_guard lock(process_mutex);
+  if (process_handle != expected) return given;
+  process_handle = given;
+  return nullptr;
+}
+
 /// A parameter that the original interface passes as a letter.
 template <class Parameter>
 constexpr bool is_letter =
@@ -119,18 +129,22 @@ extern "C" {
 
 cublasStatus_t cublasInit() {
   return keep(call(__func__, [&]() -> cublasStatus_t {
-    const std::lock_guard lock(process_mutex);
-    return process_handle != nullptr ? CUBLAS_STATUS_SUCCESS : cublasCreate_v2(&process_handle);
+    if (handle_of_process() != nullptr) return CUBLAS_STATUS_SUCCESS;
+    cublasHandle_t created = nullptr;
+    LIB_TRY(create_handle(&created));
+    created = exchange_handle(nullptr, created);
+    // Another thread may have been faster; its handle stays.
+    return created == nullptr ? CUBLAS_STATUS_SUCCESS : destroy_handle(created);
   }));
 }
 
 cublasStatus_t cublasShutdown() {
   return keep(call(__func__, [&]() -> cublasStatus_t {
-    const std::lock_guard lock(process_mutex);
-    if (process_handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-    const cublasHandle_t handle = process_handle;
-    process_handle = nullptr;
-    return cublasDestroy_v2(handle);
+    const cublasHandle_t handle = handle_of_process();
+    if (handle == nullptr || exchange_handle(handle, nullptr) != nullptr) {
+      return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    return destroy_handle(handle);
   }));
 }
 

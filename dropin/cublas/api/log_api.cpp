@@ -4,6 +4,7 @@
 
 #include "base/thread/cancellation.h"
 #include "dropin/cublas/frame/handle.h"
+#include "dropin/library/log_callback.h"
 
 namespace km::cublas {
 
@@ -13,11 +14,12 @@ std::atomic<bool> logs_to_stdout{false}, logs_to_stderr{false};
 std::atomic<cublasLogCallback> log_callback{nullptr};
 
 void log_call(const char* function, cublasStatus_t status) noexcept {
+  if (library::is_in_log_callback()) return;
   const NoCancellation postponed;
   char line[256];
   std::snprintf(line, sizeof line, "[cublas] %s: %s\n", function, status_name(status));
   if (const cublasLogCallback callback = log_callback; callback != nullptr) {
-    call_contained([&] { callback(line); });
+    library::call_log_callback([&] { callback(line); });
   }
   // tidy: stdout: the program asks for it
   if (logs_to_stdout) std::fputs(line, stdout);

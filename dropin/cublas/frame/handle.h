@@ -36,6 +36,9 @@ struct Handle {
 
 /// Null if the handle is not live.
 std::shared_ptr<Handle> find_handle(cublasHandle_t handle);
+/// cublasCreate_v2 and cublasDestroy_v2, for exported functions: neither writes to the log.
+cublasStatus_t create_handle(cublasHandle_t* out);
+cublasStatus_t destroy_handle(cublasHandle_t handle);
 
 /// Logs why arguments are invalid, with the function's name, and returns
 /// CUBLAS_STATUS_INVALID_VALUE.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace km::cudart {
@@ -36,6 +37,32 @@ bool is_stale(CUcontext context) {
   return false;
 }
 
+/// Returns false if the device's primary context is not retained.
+bool find_retained(int device, CUcontext* out) {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  const Primary& primary = all.primaries[static_cast<size_t>(device)];
+  if (primary.is_retained) *out = primary.context;
+  return primary.is_retained;
+}
+
+/// Keeps the reference to a primary context. Returns false if there is one already.
+bool note_retained(int device, CUcontext context) {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  Primary& primary = all.primaries[static_cast<size_t>(device)];
+  if (primary.is_retained) return false;
+  primary = {context, true};
+  return true;
+}
+
+/// Gives up the reference to a primary context. Returns false if there is none.
+bool forget_retained(int device) {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  return std::exchange(all.primaries[static_cast<size_t>(device)].is_retained, false);
+}
+
 int device_of_thread() {
   if (thread_state.device >= 0) return thread_state.device;
   Devices& all = devices();
@@ -65,15 +92,13 @@ cudaError_t check_ordinal(int device) {
 cudaError_t primary_context(int device, CUcontext* out) {
   cudaError_t result = check_ordinal(device);
   if (result != cudaSuccess) return result;
-  Devices& all = devices();
-  const std::lock_guard lock(all.mutex);
-  Primary& primary = all.primaries[static_cast<size_t>(device)];
-  if (!primary.is_retained) {
-    result = driver.cuDevicePrimaryCtxRetain(&primary.context, device);
-    if (result != cudaSuccess) return result;
-    primary.is_retained = true;
-  }
-  *out = primary.context;
+  if (find_retained(device, out)) return cudaSuccess;
+  // Nothing is locked while the context is made: a callback of CUPTI may call the runtime then.
+  CUcontext retained = nullptr;
+  result = driver.cuDevicePrimaryCtxRetain(&retained, device);
+  if (result != cudaSuccess) return result;
+  if (!note_retained(device, retained)) driver.cuDevicePrimaryCtxRelease_v2(device);
+  *out = retained;
   return cudaSuccess;
 }
 
@@ -118,14 +143,9 @@ cudaError_t reset_device() {
   int device = 0;
   const cudaError_t known = current_device(&device);
   if (known != cudaSuccess) return known;
-  Devices& all = devices();
-  const std::lock_guard lock(all.mutex);
+  // Nothing is locked during these calls: functions of the program may run within them.
   const CUresult result = driver.cuDevicePrimaryCtxReset_v2(device);
-  Primary& primary = all.primaries[static_cast<size_t>(device)];
-  if (primary.is_retained) {
-    driver.cuDevicePrimaryCtxRelease_v2(device);
-    primary.is_retained = false;
-  }
+  if (forget_retained(device)) driver.cuDevicePrimaryCtxRelease_v2(device);
   reset_epoch.fetch_add(1, std::memory_order_acq_rel);
   return result;
 }

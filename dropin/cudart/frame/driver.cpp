@@ -41,15 +41,29 @@ void fill(void* library) {
 #undef KM_CUDART_DRIVER
 }
 
+/// Opens the driver once, and fills the table of its functions.
 cudaError_t open_driver() {
-  constexpr int kOldestDriver = 12000;  // the first version with cuLibraryLoadData
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  fill(library);
-  if (library == nullptr) {
-    log(LogLevel::kInfo, "cuda",
-        "there is no CUDA driver: %s; run the program by `kernelmill exec`", dlerror());
-    return cudaErrorInsufficientDriver;
+  static std::mutex mutex;
+  static bool is_open = false, is_there = false;  // guarded by `mutex`
+  const std::lock_guard lock(mutex);
+  if (!is_open) {
+    watch_for_fork();
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    fill(library);
+    is_there = library != nullptr;
+    is_open = true;
+    if (!is_there) {
+      log(LogLevel::kInfo, "cuda",
+          "there is no CUDA driver: %s; run the program by `kernelmill exec`", dlerror());
+    }
   }
+  return is_there ? cudaSuccess : cudaErrorInsufficientDriver;
+}
+
+/// Makes the first calls of the driver. Nothing is locked, because callbacks of CUPTI may call the
+/// runtime within them, and several threads may make them.
+cudaError_t start_driver() {
+  constexpr int kOldestDriver = 12000;  // the first version with cuLibraryLoadData
   int version = 0;
   if (const CUresult known = driver.cuDriverGetVersion(&version); known != cudaSuccess) {
     return known;
@@ -71,18 +85,15 @@ cudaError_t open_driver() {
 
 cudaError_t load_driver() {
   static std::atomic<bool> is_loaded{false};
-  static std::mutex mutex;
-  static cudaError_t result;
+  static std::atomic<cudaError_t> result{cudaSuccess};
   if (is_forked()) [[unlikely]]
     return cudaErrorInitializationError;
-  if (is_loaded.load(std::memory_order_acquire)) return result;
-  const std::lock_guard lock(mutex);
-  if (!is_loaded.load(std::memory_order_relaxed)) {
-    watch_for_fork();
-    result = open_driver();
-    is_loaded.store(true, std::memory_order_release);
-  }
-  return result;
+  if (is_loaded.load(std::memory_order_acquire)) return result.load(std::memory_order_relaxed);
+  cudaError_t done = open_driver();
+  if (done == cudaSuccess) done = start_driver();
+  result.store(done, std::memory_order_relaxed);
+  is_loaded.store(true, std::memory_order_release);
+  return done;
 }
 
 }  // namespace km::cudart

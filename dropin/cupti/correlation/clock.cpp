@@ -17,10 +17,13 @@ uint64_t read_clock(clockid_t clock) noexcept {
 /// the line that stamps lie on.
 class ProgramClock {
  public:
+  /// The function is called without the lock, because it may call CUPTI or wait for threads that
+  /// do.
   void use(CUpti_TimestampCallbackFunc function) {
+    const Moment now = function != nullptr ? read(function) : Moment();
     const std::lock_guard lock(mutex_);
     function_ = function;
-    if (function != nullptr) first_ = last_ = read();
+    first_ = last_ = now;
   }
   /// The program's function; null if it gave none.
   CUpti_TimestampCallbackFunc function() {
@@ -28,9 +31,8 @@ class ProgramClock {
     return function_;
   }
   uint64_t stamp(uint64_t engine_ns) {
+    refresh();
     const std::lock_guard lock(mutex_);
-    const uint64_t now = engine_now_ns();
-    if (now - last_.engine_ns > kStaleNs) last_ = read();
     const auto since = static_cast<double>(engine_ns) - static_cast<double>(first_.engine_ns);
     double rate = 1;
     if (last_.engine_ns - first_.engine_ns > kStaleNs / 2) {
@@ -46,10 +48,25 @@ class ProgramClock {
   };
   static constexpr uint64_t kStaleNs = 10'000'000;
 
-  Moment read() const {
+  static Moment read(CUpti_TimestampCallbackFunc function) {
     const uint64_t before = engine_now_ns();
-    const uint64_t program = function_();
+    const uint64_t program = function();
     return {before + (engine_now_ns() - before) / 2, program};
+  }
+
+  /// Reads the program's clock again if its last moment is old, unless it has been replaced
+  /// meanwhile.
+  void refresh() {
+    CUpti_TimestampCallbackFunc function;
+    {
+      const std::lock_guard lock(mutex_);
+      if (engine_now_ns() - last_.engine_ns <= kStaleNs) return;
+      function = function_;
+    }
+    if (function == nullptr) return;
+    const Moment now = read(function);
+    const std::lock_guard lock(mutex_);
+    if (function_ == function && now.engine_ns > last_.engine_ns) last_ = now;
   }
 
   std::mutex mutex_;  // guards the members below

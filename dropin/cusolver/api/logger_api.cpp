@@ -9,6 +9,7 @@
 #include "base/file/file.h"
 #include "base/thread/cancellation.h"
 #include "dropin/cusolver/frame/status.h"
+#include "dropin/library/log_callback.h"
 
 namespace km::cusolver {
 
@@ -28,11 +29,12 @@ std::atomic<const File*> opened{nullptr};        // one of them
 std::atomic<cusolverDnLoggerCallback_t> callback{nullptr};
 
 void log_call(const char* function, cusolverStatus_t status) noexcept {
+  if (library::is_in_log_callback()) return;
   const bool is_error = status != CUSOLVER_STATUS_SUCCESS;
   if ((mask & (is_error ? kErrorBit | kCallBit : kCallBit)) == 0) return;
   const NoCancellation postponed;
   if (const cusolverDnLoggerCallback_t given = callback; given != nullptr) {
-    call_contained(
+    library::call_log_callback(
         [&] { given(is_error ? kErrorLevel : kCallLevel, function, status_name(status)); });
   }
   char line[256];

@@ -1,6 +1,6 @@
 #include "dropin/cusolver/sparse/places.h"
 
-#include <mutex>
+#include <atomic>
 #include <string>
 
 #include "base/process/dylib.h"
@@ -54,10 +54,9 @@ cusolverStatus_t Places::write_bytes(const char* name, void* to, const void* val
 
 cusolverStatus_t read_base(cusparseMatDescr_t description, int* base) {
   if (description == nullptr) return invalid("the matrix's description is null");
-  static std::mutex mutex;
-  static GetBase get_base = nullptr;  // guarded by `mutex`
-  const std::lock_guard lock(mutex);
-  if (get_base == nullptr) get_base = find_get_base();
+  static std::atomic<GetBase> found{nullptr};
+  GetBase get_base = found.load(std::memory_order_relaxed);
+  if (get_base == nullptr) found = get_base = find_get_base();
   if (get_base == nullptr) {
     return invalid("the matrix's description is of no cuSPARSE that the program has loaded");
   }

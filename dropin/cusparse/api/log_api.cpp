@@ -5,6 +5,7 @@
 
 #include "base/thread/cancellation.h"
 #include "dropin/cusparse/frame/handle.h"
+#include "dropin/library/log_callback.h"
 
 namespace km::cusparse {
 namespace {
@@ -12,10 +13,9 @@ namespace {
 std::atomic<std::FILE*> log_file{nullptr};
 std::atomic<cusparseLoggerCallback_t> log_callback{nullptr};
 std::atomic<bool> is_disabled{false};
-thread_local bool is_logging = false;  // calls of the program's callback are not logged
 
 void log_call(const char* function, cusparseStatus_t status) {
-  if (is_logging) return;
+  if (library::is_in_log_callback()) return;
   constexpr int kTrace = 5, kError = 1;
   const char* const name = status_name(status);
   if (std::FILE* const file = log_file) {
@@ -25,9 +25,7 @@ void log_call(const char* function, cusparseStatus_t status) {
   }
   if (const cusparseLoggerCallback_t callback = log_callback) {
     const int level = status == CUSPARSE_STATUS_SUCCESS ? kTrace : kError;
-    is_logging = true;
-    call_contained([&] { callback(level, function, name); });
-    is_logging = false;
+    library::call_log_callback([&] { callback(level, function, name); });
   }
 }
 
