@@ -30,6 +30,24 @@ void release(void* data) {
   }
 }
 
+/// The data of one executable graph's node: work of its own, or the node's.
+void* for_graph(void* data, uint64_t graph) {
+  auto* const task = static_cast<TaskData*>(data);
+  return frame::run<void*>(
+      [&]() -> void* {
+        SharedWork own = task->work->for_graph(graph);
+        if (own == nullptr) {
+          retain(data);
+          return data;
+        }
+        KM_ASSERT(own->pieces() == task->work->pieces(), "work of a graph has the same pieces");
+        auto made = std::make_unique<TaskData>();
+        made->work = std::move(own);
+        return made.release();
+      },
+      [](bool, const char*) -> void* { return nullptr; });
+}
+
 thread_local char failure_text[256];
 
 km_status status_of_failure(cu::CUresult result) {
@@ -80,7 +98,7 @@ cu::CUresult submit(cu::CUstream stream, SharedWork work, std::span<const BlasAr
   const Work& queued = *work;
   data->work = std::move(work);
   const kmb_task task = {queued.name(), data.get(), queued.pieces(), queued.estimated_ns(),
-                         run_piece,     retain,     release};
+                         run_piece,     retain,     release,         for_graph};
   const cu::CUresult result =
       found->table->submit_task(stream, &task, arrays.data(), static_cast<uint32_t>(arrays.size()));
   release(data.release());
@@ -101,10 +119,15 @@ BlasArray whole_array(const char* name, const void* address, uint64_t size_bytes
 }
 
 uint32_t worker_threads() noexcept {
+  // The number does not change. Work::for_graph may not call the driver for it.
+  static std::atomic<int> known{0};
+  int threads = known.load(std::memory_order_relaxed);
+  if (threads != 0) return static_cast<uint32_t>(threads);
   const Driver* const found = driver();
   if (found == nullptr || found->table == nullptr) return 1;
-  int threads = 1;
+  threads = 1;
   found->cuDeviceGetAttribute(&threads, cu::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+  known.store(threads, std::memory_order_relaxed);
   return static_cast<uint32_t>(threads);
 }
 

@@ -12,8 +12,8 @@
 namespace km::library {
 
 /// One operation, in pieces that several threads may run concurrently. It holds everything that
-/// run() needs, because it outlives the call that queues it: a graph runs it at each launch, on
-/// several threads at once if the graph is launched into several streams.
+/// run() needs, because it outlives the call that queues it: a graph runs it at each launch, and
+/// several executable graphs run it at the same time.
 class Work {
  public:
   Work() = default;
@@ -31,6 +31,13 @@ class Work {
   /// the stream's context, as a fault of a kernel does; fail_work() makes them. An access to
   /// missing memory ends the function without running destructors.
   virtual cu::CUresult run(uint64_t piece) const = 0;
+  /// The work that one executable graph runs in place of this, with the same number of pieces;
+  /// null: this one. `graph` is the graph's number, by which operations of one call find memory
+  /// that they share in that graph alone. It is called while the graph is made, and may not call
+  /// the driver.
+  virtual std::shared_ptr<const Work> for_graph([[maybe_unused]] uint64_t graph) const {
+    return nullptr;
+  }
 };
 
 /// Gives the reason for a failure of run(), which returns `result`.

@@ -191,6 +191,10 @@ typedef struct kmb_task {
   km_status (*run)(void* data, uint64_t piece, kmb_error* error);
   void (*retain)(void* data);
   void (*release)(void* data);
+  /* Null, or makes the data that one executable graph uses in place of `data`, with a reference for
+   * the caller: executable graphs run at the same time. `graph` is the number of the graph, the
+   * same for all of its nodes, never 0. Null without memory. */
+  void* (*for_graph)(void* data, uint64_t graph);
 } kmb_task;
 
 /* An operation of a stream on one number in memory, aligned to its size of 4 or 8 bytes.

@@ -202,18 +202,8 @@ cudnnStatus_t execute(cu::CUstream stream, const Descriptor& plan_descriptor,
                       const Descriptor& pack) {
   std::shared_ptr<const Plan> plan;
   LIB_TRY(plan_of(*graph_of(plan_descriptor), &plan));
-  // The memory ends with the work that uses it, or with the graph that has captured that.
-  const auto bytes = static_cast<size_t>(plan->workspace_bytes);
-  const std::shared_ptr<char> memory(bytes == 0 ? nullptr : static_cast<char*>(std::malloc(bytes)),
-                                     std::free);
-  if (bytes != 0 && memory == nullptr) throw std::bad_alloc();
-  Execution execution(stream, *plan, memory.get(), memory);
-  const auto ids = pack.integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-  const auto pointers = pack.integers(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    LIB_TRY(execution.bind(ids[i], reinterpret_cast<void*>(pointers[i])));
-  }
-  return run_plan(execution, *plan);
+  return queue_plan(stream, std::move(plan), pack.integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS),
+                    pack.integers(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS));
 }
 
 cudnnStatus_t create_descriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* out) {

@@ -19,7 +19,14 @@ View copied(const Shape& shape, const void* bytes, size_t size) {
 cudnnStatus_t Execution::lend(const Plan& inner, Execution* to) const {
   for (const auto& [id, info] : inner.tensors) {
     const auto found = addresses_.find(id);
-    if (!info.is_virtual && found != addresses_.end()) LIB_TRY(to->bind(id, found->second));
+    if (info.is_virtual || found == addresses_.end()) continue;
+    const auto value = lent_values_->find(id);
+    if (value != lent_values_->end()) {
+      to->bound_[id] = value->second;
+      continue;
+    }
+    LIB_TRY(to->bind(id, found->second));
+    if (info.is_by_value) (*lent_values_)[id] = to->bound_[id];
   }
   return CUDNN_STATUS_SUCCESS;
 }
@@ -175,7 +182,7 @@ const std::vector<OperationKind> kinds{
     {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR,
      run_attention_backward,
      {CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC,
-      CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC},
+      CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, CUDNN_ATTR_OPERATION_SDPA_BWD_DBIAS_DESC},
      attention_backward_scratch,
      attention_backward_problem},
 };

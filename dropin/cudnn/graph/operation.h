@@ -1,6 +1,8 @@
 // Operations of graphs, which run one after the other.
 #pragma once
 
+#include <span>
+
 #include "dropin/cudnn/engine/layers/normalization.h"
 #include "dropin/cudnn/engine/step.h"
 #include "dropin/cudnn/graph/plan.h"
@@ -13,6 +15,18 @@ class Execution {
   /// `memory` has room for the plan's virtual tensors, from `workspace` on.
   Execution(cu::CUstream in, const Plan& plan, char* workspace, std::shared_ptr<const void> memory)
       : stream(in), plan_(plan), workspace_(workspace), memory_(std::move(memory)) {}
+
+  /// An execution with the same memory of the program, and other memory for the plan's tensors.
+  Execution(const Execution& other, char* workspace, std::shared_ptr<const void> memory)
+      : stream(other.stream),
+        plan_(other.plan_),
+        workspace_(workspace),
+        memory_(std::move(memory)),
+        bound_(other.bound_),
+        addresses_(other.addresses_),
+        lent_values_(other.lent_values_) {}
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
 
   /// Places the program's memory, or a value for a tensor that is passed by value.
   cudnnStatus_t bind(int64_t id, void* address);
@@ -48,6 +62,9 @@ class Execution {
   const std::shared_ptr<const void> memory_;
   std::map<int64_t, View> bound_;
   std::map<int64_t, void*> addresses_;  // all that the program has given
+  // Values of tensors of inner plans, which the program's memory has during the call only.
+  std::shared_ptr<std::map<int64_t, View>> lent_values_ =
+      std::make_shared<std::map<int64_t, View>>();
 };
 
 /// How operations of one type are run.
@@ -96,5 +113,8 @@ int64_t attention_backward_scratch(const Descriptor& operation);
 const char* attention_backward_problem(const Descriptor& operation);
 /// Runs all operations of a plan.
 cudnnStatus_t run_plan(Execution& execution, const Plan& plan);
+/// Queues all operations of a plan, which each executable graph runs in memory of its own.
+cudnnStatus_t queue_plan(cu::CUstream stream, std::shared_ptr<const Plan> plan,
+                         std::span<const int64_t> ids, std::span<const int64_t> addresses);
 
 }  // namespace km::cudnn

@@ -1,15 +1,24 @@
 #include "dropin/cufft/plan/execute.h"
 
+#include "dropin/library/graph_instances.h"
 #include "dropin/library/work.h"
 
 namespace km::cufft {
 namespace {
 
-/// One stage of a transform.
+/// One call, from which each executable graph makes an execution with memory of its own.
+struct QueuedTransform {
+  std::shared_ptr<const fft::Transform> transform;
+  fft::Binding binding;
+  library::GraphInstances<const fft::Execution> graphs;
+};
+
+/// One stage of a transform. `call` is null if the stages share no memory but the program's.
 class StageWork final : public library::Work {
  public:
-  StageWork(const char* name, std::shared_ptr<const fft::Execution> execution, int stage)
-      : name_(name), execution_(std::move(execution)), stage_(stage) {}
+  StageWork(const char* name, std::shared_ptr<const fft::Execution> execution, int stage,
+            std::shared_ptr<QueuedTransform> call)
+      : name_(name), execution_(std::move(execution)), stage_(stage), call_(std::move(call)) {}
   const char* name() const noexcept override { return name_; }
   uint64_t pieces() const noexcept override { return execution_->pieces(stage_); }
   uint64_t estimated_ns() const noexcept override { return execution_->estimated_ns(stage_); }
@@ -17,11 +26,17 @@ class StageWork final : public library::Work {
     execution_->run(stage_, piece);
     return cu::CUDA_SUCCESS;
   }
+  std::shared_ptr<const Work> for_graph(uint64_t graph) const override {
+    if (call_ == nullptr) return nullptr;
+    auto own = call_->graphs.get(graph, [&] { return call_->transform->bind(call_->binding); });
+    return std::make_shared<StageWork>(name_, std::move(own), stage_, call_);
+  }
 
  private:
   const char* const name_;
   const std::shared_ptr<const fft::Execution> execution_;
   const int stage_;
+  const std::shared_ptr<QueuedTransform> call_;
 };
 
 library::BlasArray array_of(const char* name, const char* base, const fft::Extent& extent,
@@ -43,18 +58,24 @@ cufftResult find_work_area(const Plan& plan, const fft::Transform& transform,
 }
 
 /// Queues all stages of a transform.
-cufftResult queue(const Plan& plan, const fft::Transform& transform, const fft::Binding& binding,
-                  const char* name) {
+cufftResult queue(const Plan& plan, const std::shared_ptr<const fft::Transform>& transform,
+                  const fft::Binding& binding, const char* name) {
   fft::Extent in, out;
-  fft::find_extents(transform.shape(), &in, &out);
+  fft::find_extents(transform->shape(), &in, &out);
   const library::BlasArray arrays[] = {
       array_of("idata", binding.in, in, false), array_of("odata", binding.out, out, true),
       library::whole_array("workArea", plan.work_area, work_bytes(plan), true)};
   const std::span used(arrays, binding.work_area != nullptr ? 3 : 2);
-  const std::shared_ptr<const fft::Execution> execution = transform.bind(binding);
+  const std::shared_ptr<const fft::Execution> execution = transform->bind(binding);
+  std::shared_ptr<QueuedTransform> call;
+  if (binding.work_area == nullptr && execution->stages() > 1) {
+    call = std::make_shared<QueuedTransform>();
+    call->transform = transform;
+    call->binding = binding;
+  }
   for (int stage = 0; stage < execution->stages(); ++stage) {
-    LIB_CHECK(
-        library::submit(plan.stream, std::make_shared<StageWork>(name, execution, stage), used));
+    auto work = std::make_shared<StageWork>(name, execution, stage, call);
+    LIB_CHECK(library::submit(plan.stream, std::move(work), used));
   }
   return CUFFT_SUCCESS;
 }
@@ -65,8 +86,9 @@ cufftResult execute(Plan& plan, const ExecuteRequest& request) {
   if (request.in == nullptr) return invalid("idata is null");
   if (request.out == nullptr) return invalid("odata is null");
   const bool is_in_place = request.in == request.out && plan.in_place != nullptr;
-  const fft::Transform& transform = is_in_place ? *plan.in_place : *plan.transform;
-  const bool is_complex = transform.shape().kind == fft::TransformKind::kComplex;
+  const std::shared_ptr<const fft::Transform>& transform =
+      is_in_place ? plan.in_place : plan.transform;
+  const bool is_complex = transform->shape().kind == fft::TransformKind::kComplex;
   if (is_complex && request.direction != -1 && request.direction != 1) {
     return invalid("direction is %d", request.direction);
   }
@@ -75,7 +97,7 @@ cufftResult execute(Plan& plan, const ExecuteRequest& request) {
   binding.in = static_cast<char*>(request.in);
   binding.out = static_cast<char*>(request.out);
   binding.is_inverse = request.direction == 1;
-  LIB_TRY(find_work_area(plan, transform, &binding));
+  LIB_TRY(find_work_area(plan, *transform, &binding));
   return queue(plan, transform, binding, request.name);
 }
 

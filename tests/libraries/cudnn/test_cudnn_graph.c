@@ -1,94 +1,14 @@
 /* The graph API of cuDNN: a product of matrices with a bias and an activation behind it, from
    descriptors to the execution of a plan. */
-#include "cudnn_support.h"
+#include "cudnn_graph.h"
 
-int cudnnBackendCreateDescriptor(int, void**);
-int cudnnBackendSetAttribute(void*, int, int, int64_t, const void*);
-int cudnnBackendGetAttribute(void*, int, int, int64_t, int64_t*, void*);
-int cudnnBackendFinalize(void*);
-int cudnnBackendExecute(void*, void*, void*);
-int cudnnBackendDestroyDescriptor(void*);
+#include "../parted_graph.h"
 
-enum { HANDLE = 0, DATA_TYPE = 1, BOOLEAN = 2, INT64 = 3, FLOAT = 4, VOID_PTR = 6, HEUR_MODE = 8 };
-enum { POINTWISE_MODE = 14, DESCRIPTOR = 15, REDUCTION_OPERATOR = 18, NOT_FINAL = 2004 };
-enum { POINTWISE = 0, ENGINE = 2, ENGINECFG, ENGINEHEUR, PLAN, OPERATION_POINTWISE = 13 };
-enum { GRAPH = 15, PACK, TENSOR, MATMUL, OPERATION_MATMUL, REDUCTION = 21, OPERATION_REDUCTION };
 enum { M = 5, N = 7, K = 11, BATCHES = 3 };
 
-static void* created[64];
-static int created_count;
-
-static void* create(int type) {
-  void* descriptor = NULL;
-  assert_int_equal(cudnnBackendCreateDescriptor(type, &descriptor), 0);
-  created[created_count++] = descriptor;
-  return descriptor;
-}
-static void set(void* descriptor, int name, int type, int64_t count, const void* values) {
-  assert_int_equal(cudnnBackendSetAttribute(descriptor, name, type, count, values), 0);
-}
-static void set_descriptor(void* descriptor, int name, void* value) {
-  set(descriptor, name, DESCRIPTOR, 1, &value);
-}
-static void* finished(void* descriptor) {
-  assert_int_equal(cudnnBackendFinalize(descriptor), 0);
-  return descriptor;
-}
 static void* describe(int64_t id, int type, const int64_t* dims, const int64_t* strides,
                       int is_virtual) {
-  void* const tensor_descriptor = create(TENSOR);
-  const char flag = (char)is_virtual;
-  const int64_t alignment = 4;
-  set(tensor_descriptor, 906, INT64, 1, &id);
-  set(tensor_descriptor, 901, DATA_TYPE, 1, &type);
-  set(tensor_descriptor, 902, INT64, 3, dims);
-  set(tensor_descriptor, 903, INT64, 3, strides);
-  set(tensor_descriptor, 900, INT64, 1, &alignment);
-  set(tensor_descriptor, 907, BOOLEAN, 1, &flag);
-  return finished(tensor_descriptor);
-}
-static void* pointwise_of(int mode, void* x, void* b, void* y) {
-  void *const settings = create(POINTWISE), *const operation = create(OPERATION_POINTWISE);
-  const int precision = F32;
-  set(settings, 0, POINTWISE_MODE, 1, &mode);
-  set(settings, 1, DATA_TYPE, 1, &precision);
-  set_descriptor(operation, 750, finished(settings));
-  set_descriptor(operation, 751, x);
-  if (b != NULL) set_descriptor(operation, 752, b);
-  set_descriptor(operation, 753, y);
-  return finished(operation);
-}
-/* The plan that the heuristic proposes for operations. */
-static void* plan_for(void* handle, int64_t count, void** operations) {
-  void *const graph = create(GRAPH), *const heuristic = create(ENGINEHEUR);
-  void *const engine_config = create(ENGINECFG), *const plan = create(PLAN);
-  const int mode = 3;
-  int64_t found = 0, workspace = -1;
-  set(graph, 800, HANDLE, 1, &handle);
-  set(graph, 801, DESCRIPTOR, count, operations);
-  set_descriptor(heuristic, 201, finished(graph));
-  set(heuristic, 200, HEUR_MODE, 1, &mode);
-  finished(heuristic);
-  void* configs[1] = {engine_config};
-  assert_int_equal(cudnnBackendGetAttribute(heuristic, 202, DESCRIPTOR, 1, &found, configs), 0);
-  assert_int_equal(found, 1);
-  set(plan, 400, HANDLE, 1, &handle);
-  set_descriptor(plan, 401, engine_config);
-  finished(plan);
-  assert_int_equal(cudnnBackendGetAttribute(plan, 402, INT64, 1, &found, &workspace), 0);
-  assert_true(workspace >= 0);
-  return plan;
-}
-static void* pack_of(int64_t count, const int64_t* ids, void** pointers) {
-  void* const pack = create(PACK);
-  set(pack, 1000, INT64, count, ids);
-  set(pack, 1001, VOID_PTR, count, pointers);
-  return finished(pack);
-}
-static void destroy_all(void) {
-  while (created_count > 0) {
-    assert_int_equal(cudnnBackendDestroyDescriptor(created[--created_count]), 0);
-  }
+  return describe_tensor(id, type, 3, dims, strides, is_virtual);
 }
 
 static const int64_t kA[] = {BATCHES, M, K}, kB[] = {1, K, N}, kC[] = {BATCHES, M, N};
@@ -150,6 +70,53 @@ static void operations_run_one_after_the_other(void** state) {
   assert_int_equal(cudnnDestroy(handle), 0);
 }
 
+static tensor g_x, g_b, g_y;
+static double g_expected[2][BATCHES * M * N];
+
+static void expect_sums(int of) {
+  for (int i = 0; i < BATCHES * M * N; ++i) {
+    g_expected[of][i] = fmax(get_nth(&g_x, (size_t)i) + get_nth(&g_b, (size_t)i), 0);
+  }
+}
+static void change_x(void) {
+  for (int i = 0; i < BATCHES * M * N; ++i) {
+    set_nth(&g_x, (size_t)i, 3 - get_nth(&g_x, (size_t)i));
+  }
+  expect_sums(1);
+}
+static void check_y(int of) { expect_values(&g_y, g_expected[of], 1); }
+
+/* relu(x + b), captured once: each executable graph has memory of its own for the sums. */
+static void graphs_of_one_captured_plan_run_at_the_same_time(void** state) {
+  (void)state;
+  void* handle = NULL;
+  assert_int_equal(cudnnCreate(&handle), 0);
+  const int dims[] = {BATCHES, M, N};
+  const int64_t strides[] = {M * N, N, 1}, ids[] = {1, 2, 3};
+  g_x = make_tensor(F32, 3, dims, 0);
+  g_b = make_tensor(F32, 3, dims, 0);
+  g_y = make_tensor(F32, 3, dims, 0);
+  expect_sums(0);
+  void *const dx = describe(1, F32, kC, strides, 0), *const db = describe(2, F32, kC, strides, 0);
+  void *const sum = describe(4, F32, kC, strides, 1), *const dy = describe(3, F32, kC, strides, 0);
+  void* operations[] = {pointwise_of(0, dx, db, sum), pointwise_of(100, sum, NULL, dy)};
+  void* const plan = plan_for(handle, 2, operations);
+  void* pointers[] = {g_x.data, g_b.data, g_y.data};
+  cudaStream_t stream;
+  cudaGraph_t graph = NULL;
+  assert_int_equal(cudaStreamCreate(&stream), 0);
+  assert_int_equal(cudnnSetStream(handle, stream), 0);
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  assert_int_equal(cudnnBackendExecute(handle, plan, pack_of(3, ids, pointers)), 0);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  destroy_all(); /* which graphs survive */
+  launch_parted(graph, change_x, check_y);
+  assert_int_equal(cudaStreamDestroy(stream), 0);
+  tensor* const all[] = {&g_x, &g_b, &g_y};
+  for (int i = 0; i < 3; ++i) free_tensor(all[i]);
+  assert_int_equal(cudnnDestroy(handle), 0);
+}
+
 static void wrong_graphs_are_refused(void** state) {
   (void)state;
   void* handle = NULL;
@@ -179,6 +146,7 @@ static void wrong_graphs_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operations_run_one_after_the_other),
+      cmocka_unit_test(graphs_of_one_captured_plan_run_at_the_same_time),
       cmocka_unit_test(wrong_graphs_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

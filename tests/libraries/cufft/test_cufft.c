@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "../parted_graph.h"
 #include "cufft_reference.h"
 
 typedef struct {
@@ -417,6 +418,51 @@ static void threads_share_plans(void** state) {
   assert_int_equal(cufftDestroy(shared_plan), 0);
 }
 
+enum { PARTED_N = 384 }; /* so many numbers are transformed in stages */
+static float *parted_in, *parted_out, *parted_expected[2];
+static int parted_plan;
+
+/* What a direct call gives for the numbers that are there now. */
+static void expect_parted(int of) {
+  assert_int_equal(cufftSetStream(parted_plan, NULL), 0);
+  assert_int_equal(cufftExecC2R(parted_plan, parted_in, parted_expected[of]), 0);
+  assert_int_equal(cudaStreamSynchronize(NULL), 0);
+}
+static void change_parted(void) {
+  for (int i = 0; i < 2 * PARTED_N * (PARTED_N / 2 + 1); ++i) {
+    parted_in[i] = (float)(i % 11) - 4 + parted_in[i];
+  }
+  expect_parted(1);
+}
+static void check_parted(int of) {
+  assert_memory_equal(parted_out, parted_expected[of], sizeof(float) * PARTED_N * PARTED_N);
+}
+
+/* The rows of a transform of two dimensions lie in memory that each executable graph has. */
+static void graphs_of_one_captured_transform_run_at_the_same_time(void** state) {
+  (void)state;
+  const size_t in_bytes = sizeof(float) * 2 * PARTED_N * (PARTED_N / 2 + 1);
+  const size_t out_bytes = sizeof(float) * PARTED_N * PARTED_N;
+  cudaStream_t stream = NULL;
+  cudaGraph_t graph = NULL;
+  parted_in = managed(in_bytes);
+  parted_out = managed(out_bytes);
+  for (int i = 0; i < 2; ++i) parted_expected[i] = managed(out_bytes);
+  for (size_t i = 0; i < in_bytes / sizeof(float); ++i) parted_in[i] = (float)(i % 7);
+  assert_int_equal(cufftPlan2d(&parted_plan, PARTED_N, PARTED_N, C2R), 0);
+  expect_parted(0);
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  assert_int_equal(cufftSetStream(parted_plan, stream), 0);
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  assert_int_equal(cufftExecC2R(parted_plan, parted_in, parted_out), 0);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  launch_parted(graph, change_parted, check_parted);
+  assert_int_equal(cufftDestroy(parted_plan), 0);
+  assert_int_equal(cudaStreamDestroy(stream), 0);
+  float* const all[] = {parted_in, parted_out, parted_expected[0], parted_expected[1]};
+  for (int i = 0; i < 4; ++i) assert_int_equal(cudaFree(all[i]), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_transform_is_known),
@@ -431,6 +477,7 @@ int main(void) {
       cmocka_unit_test(long_lines_are_right),
       cmocka_unit_test(arrays_may_overlap),
       cmocka_unit_test(threads_share_plans),
+      cmocka_unit_test(graphs_of_one_captured_transform_run_at_the_same_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -347,14 +347,13 @@ cudnnStatus_t convolve_by_onednn(cu::CUstream stream, Direction direction,
   }
   const double products = static_cast<double>(y.count()) * static_cast<double>(w.count()) /
                           static_cast<double>(w.dims[0]);
-  const auto work =
-      library::make_work("cudnn convolution (oneDNN)", 1, static_cast<uint64_t>(products / 20),
-                         [prepared, x, w, y](uint64_t) {
-                           if (prepared->run(x.data, w.data, y.data)) return cu::CUDA_SUCCESS;
-                           frame::explain("oneDNN has failed");
-                           return cu::CUDA_ERROR_LAUNCH_FAILED;
-                         });
-  return status_of(library::submit(stream, work, arrays.list()));
+  const auto work = library::make_work(
+      "cudnn convolution (oneDNN)", 1, static_cast<uint64_t>(products / 20),
+      [prepared, x, w, y](uint64_t) -> cu::CUresult {
+        if (prepared->run(x.data, w.data, y.data)) return cu::CUDA_SUCCESS;
+        return library::fail_work(cu::CUDA_ERROR_LAUNCH_FAILED, "oneDNN has failed");
+      });
+  return queue_step(stream, work, arrays);
 }
 
 }  // namespace km::cudnn

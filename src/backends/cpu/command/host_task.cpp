@@ -8,9 +8,9 @@ namespace {
 
 class HostTask final : public Task {
  public:
+  /// Takes over the reference to the task's data.
   explicit HostTask(const kmb_task& task) : task_(task) {
     KM_ASSERT(task.run != nullptr && task.pieces != 0, "a task has pieces and a function");
-    task_.retain(task_.data);
   }
   ~HostTask() override { task_.release(task_.data); }
 
@@ -32,8 +32,15 @@ class HostTask final : public Task {
 
 }  // namespace
 
-std::shared_ptr<const Task> make_host_task(const kmb_task& task) {
-  return std::make_shared<HostTask>(task);
+std::shared_ptr<const Task> make_host_task(const kmb_task& task, uint64_t graph) {
+  kmb_task own = task;
+  if (graph != 0 && task.for_graph != nullptr) {
+    own.data = task.for_graph(task.data, graph);
+    if (own.data == nullptr) return nullptr;
+  } else {
+    own.retain(own.data);
+  }
+  return std::make_shared<HostTask>(own);
 }
 
 }  // namespace km::cpu

@@ -8,7 +8,8 @@
 
 namespace km::cpu {
 
-/// Makes a task that holds a reference to the library's data.
-std::shared_ptr<const Task> make_host_task(const kmb_task& task);
+/// Makes a task that holds a reference to the library's data, or to those of an executable graph,
+/// by its number; 0: of no graph. Null without memory.
+std::shared_ptr<const Task> make_host_task(const kmb_task& task, uint64_t graph);
 
 }  // namespace km::cpu

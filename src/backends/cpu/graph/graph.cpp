@@ -3,6 +3,7 @@
 #include "backends/cpu/command/host_task.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "backend/graph_node.h"
@@ -26,8 +27,8 @@ namespace {
 /// Builds a node's command by the type of its operation.
 class CommandMaker {
  public:
-  CommandMaker(Command* command, km_graph_node_kind kind, Context* context)
-      : command_(command), kind_(kind), context_(context) {}
+  CommandMaker(Command* command, km_graph_node_kind kind, Context* context, uint64_t graph)
+      : command_(command), kind_(kind), context_(context), graph_(graph) {}
 
   // Nodes without an operation only join and fork.
   Status operator()(const EmptyNode&) const { return {}; }
@@ -63,7 +64,11 @@ class CommandMaker {
     return {};
   }
   Status operator()(const kmb_task_node& node) const {
-    command_->task = make_host_task(*node.task);
+    command_->task = make_host_task(*node.task, graph_);
+    if (command_->task == nullptr) {
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "no memory for %s in a graph",
+                        node.task->name);
+    }
     command_->kind = CommandKind::task;
     return {};
   }
@@ -106,6 +111,7 @@ class CommandMaker {
   Command* const command_;
   const km_graph_node_kind kind_;
   Context* const context_;
+  const uint64_t graph_;  // its number
 };
 
 /// The event that a node records or waits for; otherwise null.
@@ -115,9 +121,10 @@ Event* event_of(const kmb_graph_node& node) {
   return has_one ? from(node.event) : nullptr;
 }
 
-Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context* context) {
+Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context* context,
+                                             uint64_t graph) {
   auto made = std::make_shared<GraphNode>();
-  KM_TRY(match_node(node, CommandMaker(&made->command, node.kind, context)));
+  KM_TRY(match_node(node, CommandMaker(&made->command, node.kind, context, graph)));
   if (Event* const event = event_of(node)) made->used = event;
   return made;
 }
@@ -142,7 +149,12 @@ void take_user_data(GraphNode* made, const kmb_graph_node& node) {
 
 }  // namespace
 
-Graph::Graph(Context* context) : context_(context) { context_->retain(); }
+uint64_t Graph::next_number() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Graph::Graph(Context* context) : context_(context), number_(next_number()) { context_->retain(); }
 
 Graph::~Graph() {
   if (use_ != nullptr) context_->device_graphs().remove(program_->device_handle);
@@ -187,7 +199,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
   auto program = std::make_shared<GraphProgram>();
   program->nodes.reserve(nodes.size());
   for (const kmb_graph_node& node : nodes) {
-    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(node, context));
+    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(node, context, graph->number_));
     program->nodes.push_back(std::move(made));
   }
   program->plan = std::make_shared<GraphPlan>(context, nodes);
@@ -207,7 +219,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
 Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes) {
   auto program = std::make_shared<GraphProgram>(*program_);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(nodes[i], context_));
+    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(nodes[i], context_, number_));
     make_updates(made.get(), nodes[i], program->nodes[indices[i]].get());
     program->nodes[indices[i]] = std::move(made);
   }

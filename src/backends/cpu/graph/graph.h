@@ -28,10 +28,12 @@ class Graph {
 
  private:
   explicit Graph(Context* context);
+  static uint64_t next_number();
   void set_environment(GraphProgram* program);
   void make_updates(GraphNode* made, const kmb_graph_node& node, const GraphNode* before) const;
   Context* const context_;
-  std::shared_ptr<DeviceGraphUse> use_;            // null: never uploaded
+  const uint64_t number_;                // of all graphs of the process, for data of tasks
+  std::shared_ptr<DeviceGraphUse> use_;  // null: never uploaded
   std::shared_ptr<GraphEnvironment> environment_;  // for its runs; null: its kernels launch nothing
   std::shared_ptr<const GraphProgram> program_;
 };

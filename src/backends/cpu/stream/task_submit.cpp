@@ -11,7 +11,7 @@ km_status task_submit(kmb_stream* handle, const kmb_task* task, uint64_t* out_ti
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    std::shared_ptr<const Task> made = make_host_task(*task);
+    std::shared_ptr<const Task> made = make_host_task(*task, 0);
     Command* command = new_command(stream, CommandKind::task);
     command->has_more = true;
     command->task = std::move(made);
