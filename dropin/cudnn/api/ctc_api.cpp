@@ -59,6 +59,19 @@ cudnnStatus_t take_labels(const int* labels, const int* label_lengths, const int
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// The labels' count is in device memory, too: their allocation bounds it.
+cudnnStatus_t find_label_room(const Driver& driver, CtcCall* call) {
+  cu::CUdeviceptr base = 0;
+  size_t size_bytes = 0;
+  const auto address = reinterpret_cast<uint64_t>(call->device_labels);
+  if (driver.cuMemGetAddressRange_v2(&base, &size_bytes, address) != cu::CUDA_SUCCESS) {
+    return invalid("labels is %p, which is not device memory",
+                   static_cast<const void*>(call->device_labels));
+  }
+  call->label_room = static_cast<int64_t>((base + size_bytes - address) / sizeof(int));
+  return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t give_no_workspace(cudnnHandle_t handle, cudnnCTCLossDescriptor_t descriptor,
                                 cudnnTensorDescriptor_t probs, size_t* size) {
   return call(handle, [&](Handle&) -> cudnnStatus_t {
@@ -191,6 +204,7 @@ cudnnStatus_t cudnnCTCLoss_v8(cudnnHandle_t handle, cudnnCTCLossAlgo_t,
     c.device_label_lengths = labelLengths;
     c.device_input_lengths = inputLengths;
     c.most_labels = value.most_labels;
+    LIB_TRY(find_label_room(*h.driver, &c));
     return ctc_loss(h.stream, c);
   });
 }

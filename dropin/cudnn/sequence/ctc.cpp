@@ -126,27 +126,40 @@ class Sequence {
   std::vector<double> logs_, forward_, backward_;
 };
 
-/// Runs all sequences. Returns false if a length or a label is out of range.
-bool run_all(const CtcCall& c) {
+/// Lengths and labels in device memory are what the program wrote there until now.
+cu::CUresult run_all(const CtcCall& c) {
   const int64_t batch = c.activations.dims[1], steps = c.activations.dims[0];
   const int* const labels = c.device_labels != nullptr ? c.device_labels : c.labels.data();
   const int* const counts =
       c.device_labels != nullptr ? c.device_label_lengths : c.label_lengths.data();
   const int* const lengths =
       c.device_labels != nullptr ? c.device_input_lengths : c.input_lengths.data();
+  const int64_t room =
+      c.device_labels != nullptr ? c.label_room : static_cast<int64_t>(c.labels.size());
+  const auto alphabet = static_cast<int>(c.activations.dims[2]);
+  constexpr cu::CUresult kBad = cu::CUDA_ERROR_ILLEGAL_ADDRESS;
   int64_t first = 0;
   for (int64_t b = 0; b < batch; ++b) {
-    if (counts[b] < 0 || counts[b] > c.most_labels || lengths[b] < 0 || lengths[b] > steps) {
-      return false;
+    const int64_t count = counts[b];
+    const auto number = static_cast<int>(b);
+    if (count < 0 || count > c.most_labels || count > room - first) {
+      return library::fail_work(kBad, "labelLengths[%d] is %d; there is room for %d labels", number,
+                                counts[b], static_cast<int>(std::min(c.most_labels, room - first)));
     }
-    std::vector<int> own(labels + first, labels + first + counts[b]);
-    first += counts[b];
+    if (lengths[b] < 0 || lengths[b] > steps) {
+      return library::fail_work(kBad, "inputLengths[%d] is %d; there are %d steps", number,
+                                lengths[b], static_cast<int>(steps));
+    }
+    std::vector<int> own(labels + first, labels + first + count);
+    first += count;
     for (const int label : own) {
-      if (label < 1 || label >= c.activations.dims[2]) return false;
+      if (label >= 1 && label < alphabet) continue;
+      return library::fail_work(kBad, "a label of sequence %d is %d, which is not 1 to %d", number,
+                                label, alphabet - 1);
     }
     Sequence(c, b, lengths[b], std::move(own)).run();
   }
-  return true;
+  return cu::CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -160,13 +173,10 @@ cudnnStatus_t ctc_loss(cu::CUstream stream, const CtcCall& call) {
   arrays.memory("labels", call.device_labels, 4, false);
   arrays.memory("labelLengths", call.device_label_lengths, batch * 4, false);
   arrays.memory("inputLengths", call.device_input_lengths, batch * 4, false);
-  const auto work = library::make_work(
-      "cudnnCTCLoss", 1, static_cast<uint64_t>(call.activations.count()) * 100, [call](uint64_t) {
-        if (run_all(call)) return cu::CUDA_SUCCESS;
-        frame::explain("a label or a length is out of range");
-        return cu::CUDA_ERROR_ILLEGAL_ADDRESS;
-      });
-  return status_of(library::submit(stream, work, arrays.list()));
+  const auto work =
+      library::make_work("cudnnCTCLoss", 1, static_cast<uint64_t>(call.activations.count()) * 100,
+                         [call](uint64_t) { return run_all(call); });
+  return queue_step(stream, work, arrays);
 }
 
 }  // namespace km::cudnn

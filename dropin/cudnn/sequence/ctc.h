@@ -18,6 +18,7 @@ struct CtcCall {
   int64_t most_labels = 0;
   std::vector<int> labels, label_lengths, input_lengths;
   const int* device_labels = nullptr;  // null: the vectors hold them
+  int64_t label_room = 0;              // labels that the allocation of device_labels has room for
   const int* device_label_lengths = nullptr;
   const int* device_input_lengths = nullptr;
 };

@@ -92,7 +92,46 @@ static void loss_is_the_sum_over_paths(void** state) {
   assert_int_equal(cudnnDestroy(handle), 0);
 }
 
+/* Labels and lengths in device memory are read when the work runs. */
+static void rubbish_in_device_memory_ends_as_an_error(void** state) {
+  (void)state;
+  enum { ILLEGAL_ADDRESS = 700, INTS = 10 };
+  static const struct {
+    int at, value;
+  } kBad[] = {{0, 1 << 30}, {1, -(1 << 30)}, {3, ALPHABET}, {2, 0},
+              {4, 1 << 20}, {5, -1},         {7, 1 << 20},  {8, -2}};
+  for (size_t i = 0; i < sizeof kBad / sizeof *kBad; ++i) {
+    void *handle = NULL, *ctc = NULL;
+    const int dims[] = {STEPS, BATCH, ALPHABET};
+    float* costs = NULL;
+    int *labels = NULL, *lengths = NULL, values[INTS];
+    assert_int_equal(cudnnCreate(&handle), 0);
+    assert_int_equal(cudnnCreateCTCLossDescriptor(&ctc), 0);
+    assert_int_equal(cudnnSetCTCLossDescriptor_v9(ctc, F32, 1, 0, 1 << 24), 0);
+    assert_int_equal(cudaMalloc((void**)&costs, BATCH * 4), 0);
+    assert_int_equal(cudaMalloc((void**)&labels, 4 * 4), 0);
+    assert_int_equal(cudaMalloc((void**)&lengths, 6 * 4), 0);
+    memcpy(values, kLabels, sizeof kLabels);
+    memcpy(values + 4, kLabelLengths, sizeof kLabelLengths);
+    memcpy(values + 7, kInputLengths, sizeof kInputLengths);
+    values[kBad[i].at] = kBad[i].value;
+    assert_int_equal(cudaMemcpy(labels, values, 4 * 4, cudaMemcpyHostToDevice), 0);
+    assert_int_equal(cudaMemcpy(lengths, values + 4, 6 * 4, cudaMemcpyHostToDevice), 0);
+    tensor x = make_tensor(F32, 3, dims, 0), g = make_tensor(F32, 3, dims, 0);
+    assert_int_equal(cudnnCTCLoss_v8(handle, 0, ctc, x.descriptor, x.data, labels, lengths,
+                                     lengths + 3, costs, g.descriptor, g.data, 0, NULL),
+                     0);
+    assert_int_equal(cudaDeviceSynchronize(), ILLEGAL_ADDRESS);
+    assert_int_equal(cudnnDestroyTensorDescriptor(x.descriptor), 0);
+    assert_int_equal(cudnnDestroyTensorDescriptor(g.descriptor), 0);
+    assert_int_equal(cudnnDestroyCTCLossDescriptor(ctc), 0);
+    assert_int_equal(cudnnDestroy(handle), 0);
+    assert_int_equal(cudaDeviceReset(), 0);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(loss_is_the_sum_over_paths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(loss_is_the_sum_over_paths),
+                                     cmocka_unit_test(rubbish_in_device_memory_ends_as_an_error)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
