@@ -306,7 +306,10 @@ void Network::back_step(int64_t p, int64_t t, int64_t b, const Numbers& before,
     if (s_.mode == CUDNN_LSTM) {
       const double in = kept[i], forget = kept[n + i], fresh = kept[2 * n + i];
       const double out = kept[3 * n + i], bent = std::tanh(reserve_.cell(p, t, b)[i]);
-      const double dcell = (*dc)[at] + g * out * (1 - bent * bent);
+      const double raw = forget * cell_before[at] + in * fresh;
+      // A state that was clipped does not depend on the gates and the state before it.
+      const bool is_clipped = s_.clips && (raw < s_.least || raw > s_.most);
+      const double dcell = is_clipped ? 0 : (*dc)[at] + g * out * (1 - bent * bent);
       kept[i] = dcell * fresh * in * (1 - in);
       kept[n + i] = dcell * cell_before[at] * forget * (1 - forget);
       kept[2 * n + i] = dcell * in * (1 - fresh * fresh);

@@ -4,6 +4,7 @@
 int cudnnCreateRNNDescriptor(void**);
 int cudnnSetRNNDescriptor_v8(void*, int, int, int, int, int, int, int, int, int, int, int, int,
                              void*, unsigned);
+int cudnnRNNSetClip_v9(void*, int, double, double);
 int cudnnDestroyRNNDescriptor(void*);
 int cudnnCreateRNNDataDescriptor(void**);
 int cudnnSetRNNDataDescriptor(void*, int, int, int, int, int, const int*, void*);
@@ -35,6 +36,7 @@ typedef struct {
 } net;
 
 static const int kLengths[BATCH] = {4, 3, 1};
+static double g_clip; /* the largest magnitude of a cell's state; 0: any */
 
 static double* numbers(size_t count) {
   double* memory = NULL;
@@ -65,6 +67,7 @@ static net make_net(int mode, int directions, int layers, int projection, int la
   assert_int_equal(cudnnSetRNNDescriptor_v8(n.network, 0, mode, 2, directions - 1, 0, F64, F64, 0,
                                             n.input, n.hidden, out, layers, NULL, 0),
                    0);
+  if (g_clip > 0) assert_int_equal(cudnnRNNSetClip_v9(n.network, 1, -g_clip, g_clip), 0);
   n.x_desc = data_of(layout, n.input);
   n.y_desc = data_of(layout, out * directions);
   assert_int_equal(cudnnGetRNNWeightSpaceSize(n.handle, n.network, &bytes), 0);
@@ -189,6 +192,17 @@ static void gradients_are_differences(void** state) {
   check_gradients(LSTM, 2, 2, 3, 1);
 }
 
+/* Half of the states or so are clipped: the parts of the network before them have no gradient. */
+static void clipped_states_have_no_gradient(void** state) {
+  (void)state;
+  for (int directions = 1; directions <= 2; ++directions) {
+    g_clip = 0.1;
+    check_gradients(LSTM, directions, 1, 0, 1);
+    check_gradients(LSTM, directions, 2, 3, 0);
+    g_clip = 0;
+  }
+}
+
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* What matrix and bias `id` give for a vector. */
@@ -204,8 +218,10 @@ static double gate(net* n, int id, int row, const double* values, int count) {
 
 static void cells_follow_their_formulas(void** state) {
   (void)state;
-  for (int mode = RELU; mode <= GRU; ++mode) {
+  for (int kind = RELU; kind <= GRU + 1; ++kind) {
+    const int mode = kind > GRU ? LSTM : kind; /* the last one is clipped */
     random_state = (uint64_t)mode + 3;
+    g_clip = kind > GRU ? 0.1 : 0;
     net n = make_net(mode, 1, 1, 0, 0);
     forward(&n);
     double h[4], c[4], next[4];
@@ -224,6 +240,7 @@ static void cells_follow_their_formulas(void** state) {
         if (mode == TANH) next[i] = tanh(in[0] + back[0]);
         if (mode == LSTM) {
           c[i] = sigmoid(in[1] + back[1]) * c[i] + sigmoid(in[0] + back[0]) * tanh(in[2] + back[2]);
+          if (g_clip > 0) c[i] = fmax(fmin(c[i], g_clip), -g_clip);
           next[i] = sigmoid(in[3] + back[3]) * tanh(c[i]);
         }
         if (mode == GRU) {
@@ -241,12 +258,14 @@ static void cells_follow_their_formulas(void** state) {
     }
     free_net(&n);
   }
+  g_clip = 0;
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cells_follow_their_formulas),
       cmocka_unit_test(gradients_are_differences),
+      cmocka_unit_test(clipped_states_have_no_gradient),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
