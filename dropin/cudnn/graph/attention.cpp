@@ -1,4 +1,7 @@
 // Attention of graphs, as products of matrices and steps between them.
+#include <algorithm>
+#include <set>
+
 #include "dropin/cudnn/engine/layers/attention.h"
 
 #include "dropin/cudnn/engine/layers/softmax.h"
@@ -185,6 +188,65 @@ cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operat
   return matmul(execution.stream, scores, v, o);
 }
 
+namespace {
+
+/// True if a step of a subgraph hands gradients of its result on to the scores as they are, or not
+/// at all where it masks.
+bool keeps_gradient(const Descriptor& operation) {
+  if (operation.type == CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR ||
+      operation.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) {
+    return true;
+  }
+  const Descriptor* const pw = operation.descriptor(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+  if (pw == nullptr || operation.number(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1) != 1)
+    return false;
+  switch (pw->integer(CUDNN_ATTR_POINTWISE_MODE)) {
+    case CUDNN_POINTWISE_ADD:
+      return operation.number(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1) == 1;
+    case CUDNN_POINTWISE_SUB:
+    case CUDNN_POINTWISE_IDENTITY:
+    case CUDNN_POINTWISE_BINARY_SELECT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// True if the gradient of the subgraph's result is that of the scores: what the scores go through
+/// only adds to them or masks them.
+bool is_additive(const Descriptor& operation) {
+  const auto plan = subplan(operation, kBackwardNames.subgraph);
+  if (plan == nullptr) return true;
+  std::set<int64_t> scores{operation.integer(kBackwardNames.input)};
+  for (const PlannedOperation& each : plan->operations) {
+    const bool is_on_path = std::any_of(each.inputs.begin(), each.inputs.end(),
+                                        [&](int64_t id) { return scores.count(id) != 0; });
+    if (!is_on_path) continue;
+    // Indices of elements are no scores, whatever tensor they are made from.
+    const Descriptor* const pw =
+        each.descriptor->descriptor(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+    const bool is_index =
+        pw != nullptr && pw->integer(CUDNN_ATTR_POINTWISE_MODE) == CUDNN_POINTWISE_GEN_INDEX;
+    if (is_index) continue;
+    if (!keeps_gradient(*each.descriptor)) return false;
+    scores.insert(each.outputs.begin(), each.outputs.end());
+  }
+  return true;
+}
+
+bool has_bias_extents(const Descriptor& operation, const Shape& scores) {
+  const Descriptor* const tensor = operation.descriptor(CUDNN_ATTR_OPERATION_SDPA_BWD_DBIAS_DESC);
+  if (tensor == nullptr) return true;
+  TensorInfo info;
+  if (read_tensor(*tensor, &info) != CUDNN_STATUS_SUCCESS || info.shape.rank != 4) return false;
+  for (size_t d = 0; d < 4; ++d) {
+    if (info.shape.dims[d] != 1 && info.shape.dims[d] != scores.dims[d]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 const char* attention_backward_problem(const Descriptor& operation) {
   AttentionShapes shapes;
   if (!shapes.init(operation.descriptor(kBackwardNames.q),
@@ -194,14 +256,18 @@ const char* attention_backward_problem(const Descriptor& operation) {
   for (const auto name :
        {CUDNN_ATTR_OPERATION_SDPA_BWD_SINK_DESC, CUDNN_ATTR_OPERATION_SDPA_BWD_DSINK_DESC,
         CUDNN_ATTR_OPERATION_SDPA_BWD_CU_SEQ_LEN_QDESC,
-        CUDNN_ATTR_OPERATION_SDPA_BWD_CU_SEQ_LEN_KVDESC, CUDNN_ATTR_OPERATION_SDPA_BWD_DBIAS_DESC,
+        CUDNN_ATTR_OPERATION_SDPA_BWD_CU_SEQ_LEN_KVDESC,
         CUDNN_ATTR_OPERATION_SDPA_BWD_DROPOUT_PROBABILITY}) {
-    if (operation.has(name)) return "sinks, dropout, biases or cumulative lengths of a gradient";
+    if (operation.has(name)) return "sinks, dropout or cumulative lengths of a gradient";
+  }
+  if (!has_bias_extents(operation, shapes.scores)) {
+    return "a gradient of a bias whose extents are neither 1 nor those of the scores";
   }
   if (has_broken_subgraph(operation, kBackwardNames.subgraph, kBackwardNames.input,
                           kBackwardNames.output)) {
     return "the subgraph of an attention";
   }
+  if (!is_additive(operation)) return "gradients of subgraphs that do more than add and mask";
   return nullptr;
 }
 
@@ -252,13 +318,18 @@ cudnnStatus_t sum_heads(const Execution& execution, const View& whole, const Vie
 cudnnStatus_t run_attention_backward(const Execution& execution, const Descriptor& operation) {
   AttentionShapes shapes;
   shapes.init(operation.descriptor(kBackwardNames.q), operation.descriptor(kBackwardNames.k));
-  View q, k, v, o, stats, d_o, dq, dk, dv;
+  View q, k, v, o, stats, d_o, dq, dk, dv, dbias;
   const std::pair<cudnnBackendAttributeName_t, View*> tensors[] = {
-      {CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, &q},        {CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC, &k},
-      {CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, &v},        {CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC, &o},
-      {CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC, &d_o},    {CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, &dq},
-      {CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, &dk},      {CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, &dv},
-      {CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, &stats}};
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, &q},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC, &k},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, &v},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC, &o},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC, &d_o},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, &dq},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, &dk},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, &dv},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, &stats},
+      {CUDNN_ATTR_OPERATION_SDPA_BWD_DBIAS_DESC, &dbias}};
   for (const auto& [name, view] : tensors) LIB_TRY(execution.view(operation, name, view));
   Arena arena{execution, execution.scratch()};
   const View p = arena.take(shapes.scores), ds = arena.take(shapes.scores);
@@ -284,6 +355,8 @@ cudnnStatus_t run_attention_backward(const Execution& execution, const Descripto
   LIB_TRY(pointwise(stream, settings, d_o, &o, nullptr, product));
   LIB_TRY(reduce(stream, CUDNN_REDUCE_TENSOR_ADD, 1, product, 0, rows));
   LIB_TRY(score_gradients(stream, p, rows, ds));
+  // The subgraph has added the bias behind the scale.
+  if (dbias.data != nullptr) LIB_TRY(reduce(stream, CUDNN_REDUCE_TENSOR_ADD, 1, ds, 0, dbias));
   LIB_TRY(scale_by(execution, operation, kBackwardNames.scale, ds));
   LIB_TRY(matmul(stream, ds, k, dq));
   LIB_TRY(matmul(stream, transposed(ds), q, all_dk));
