@@ -116,6 +116,7 @@ KM_HANDLE(km_graph);
 KM_HANDLE(km_graph_exec);
 KM_HANDLE(km_blas);
 KM_HANDLE(km_tune);
+KM_HANDLE(km_fft);
 #undef KM_HANDLE
 KM_CHECK_SIZE(void*, 8);
 KM_CHECK_SIZE(km_stream, 8);

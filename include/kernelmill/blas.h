@@ -94,6 +94,13 @@ typedef struct km_blas_matrix {
 } km_blas_matrix;
 KM_CHECK_SIZE(km_blas_matrix, 40);
 
+/* Numbers that lie densely, such as the pivots of a matrix. */
+typedef struct km_array {
+  uint64_t slice, address, offset;
+  uint64_t stride; /* elements from the array of one matrix of a batch to the next, otherwise 0 */
+} km_array;
+KM_CHECK_SIZE(km_array, 32);
+
 /** An object for BLAS calls in a stream, which it keeps alive. `layout` holds for all matrices of
  * all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
  * cublasSetStream.

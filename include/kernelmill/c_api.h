@@ -42,6 +42,9 @@
 #include "profiler.h"
 #include "blas.h"
 #include "blas_matrix.h"
+#include "fft.h"
+#include "solve.h"
+#include "sparse.h"
 #include "tune.h"
 /* clang-format on */
 

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "c_api.h"
 
@@ -114,6 +115,41 @@ static inline km_blas_matrix km_matrix_batch(km_slice slice, uint64_t offset,
                                              uint64_t leading_dimension, uint64_t stride) {
   km_blas_matrix matrix = km_matrix(slice, offset, leading_dimension);
   matrix.stride = stride;
+  return matrix;
+}
+
+/* A place for FFT, sparse and solver calls: from element `offset` of the slice on. */
+static inline km_array km_place(km_slice slice, uint64_t offset) {
+  km_array array;
+  array.slice = km_slice_value(slice);
+  array.address = 0;
+  array.offset = offset;
+  array.stride = 0;
+  return array;
+}
+
+/* The shape of `batch_count` transforms of `size` numbers each, one after the other. */
+static inline km_fft_shape km_fft_lines(km_fft_kind kind, km_data_type type, uint64_t size,
+                                        uint64_t batch_count) {
+  km_fft_shape shape;
+  memset(&shape, 0, sizeof shape);
+  shape.kind = kind;
+  shape.type = type;
+  shape.rank = 1;
+  shape.sizes[0] = size;
+  shape.batch_count = batch_count;
+  return shape;
+}
+
+/* A sparse matrix in rows with 32-bit indices from 0; the caller adds its arrays. */
+static inline km_sparse_matrix km_sparse_csr(uint64_t rows, uint64_t columns, uint64_t nonzeros) {
+  km_sparse_matrix matrix;
+  memset(&matrix, 0, sizeof matrix);
+  matrix.format = KM_SPARSE_FORMAT_CSR;
+  matrix.index_size_bytes = 4;
+  matrix.rows = rows;
+  matrix.columns = columns;
+  matrix.nonzeros = nonzeros;
   return matrix;
 }
 

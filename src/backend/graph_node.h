@@ -48,6 +48,8 @@ decltype(auto) match_node(const kmb_graph_node& node, Cases&&... cases) {
       return visitor(node.host);
     case KM_GRAPH_NODE_BLAS:
       return visitor(node.blas);
+    case KM_GRAPH_NODE_LIBRARY:
+      return visitor(node.library);
     case KMB_GRAPH_NODE_TASK:
       return visitor(node.task);
     case KM_GRAPH_NODE_MEMORY_OPS:

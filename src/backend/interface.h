@@ -37,6 +37,7 @@ typedef struct kmb_module kmb_module;
 typedef struct kmb_function kmb_function;
 typedef struct kmb_graph kmb_graph;
 typedef struct kmb_blas kmb_blas;
+typedef struct kmb_fft kmb_fft;
 
 typedef struct kmb_error {
   int64_t native_code;
@@ -178,6 +179,82 @@ typedef struct kmb_blas_call {
   kmb_blas_array a, b, c; /* x is b and y is c; results are c, but for DOT x is a and y is b */
 } kmb_blas_call;
 
+/* Checked calls of the libraries beside BLAS. Members that a routine does not use are 0. Addresses
+ * are those of the first element. */
+typedef struct kmb_fft_call {
+  kmb_fft* fft;
+  km_fft_direction direction;
+  uint32_t reserved;
+  uint64_t input, output;
+} kmb_fft_call;
+
+typedef enum kmb_sparse_routine {
+  KMB_SPARSE_MV = 1,
+  KMB_SPARSE_MM = 2,
+  KMB_SPARSE_SV = 3,
+  KMB_SPARSE_SM = 4
+} kmb_sparse_routine;
+typedef struct kmb_sparse_call {
+  kmb_blas* blas;
+  kmb_sparse_routine routine;
+  km_data_type type;
+  km_blas_layout layout;
+  km_blas_operation operation_a, operation_b;
+  km_blas_triangle triangle;
+  km_blas_diagonal diagonal;
+  km_sparse_format format;
+  uint32_t index_size_bytes, index_base;
+  uint64_t rows, columns, nonzeros; /* of a, without the operation */
+  uint64_t k;                       /* columns of the dense matrices */
+  double alpha[2], beta[2];
+  uint64_t offsets, indices, values;
+  kmb_blas_array b, c; /* x is b and y is c */
+} kmb_sparse_call;
+
+typedef enum kmb_solve_routine {
+  KMB_SOLVE_POTRF = 1,
+  KMB_SOLVE_POTRS = 2,
+  KMB_SOLVE_GETRF = 3,
+  KMB_SOLVE_GETRS = 4,
+  KMB_SOLVE_GEQRF = 5,
+  KMB_SOLVE_ORGQR = 6,
+  KMB_SOLVE_ORMQR = 7,
+  KMB_SOLVE_SYEVD = 8,
+  KMB_SOLVE_GESVD = 9
+} kmb_solve_routine;
+typedef struct kmb_solve_call {
+  kmb_blas* blas;
+  kmb_solve_routine routine;
+  km_data_type type;
+  km_blas_layout layout;
+  km_blas_operation operation;
+  km_blas_triangle triangle;
+  km_blas_side side;
+  km_solve_vectors vectors;
+  uint32_t reserved;
+  uint64_t m, n, k; /* columns of right-hand sides are k */
+  uint64_t batch_count;
+  kmb_blas_array a, b, vh; /* u and ORMQR's c are b */
+  kmb_blas_array numbers;  /* pivots, tau, eigenvalues or singular values; step is 1 */
+  kmb_blas_array info;
+} kmb_solve_call;
+
+typedef enum kmb_library_kind {
+  KMB_LIBRARY_FFT = 1,
+  KMB_LIBRARY_SPARSE = 2,
+  KMB_LIBRARY_SOLVE = 3
+} kmb_library_kind;
+typedef struct kmb_library_call {
+  const char* name; /* for profiles and messages: "km_sparse_mv"; static lifetime */
+  kmb_library_kind kind;
+  uint32_t reserved;
+  union {
+    kmb_fft_call fft;
+    kmb_sparse_call sparse;
+    kmb_solve_call solve;
+  };
+} kmb_library_call;
+
 /* Work of the host for a stream, in pieces that several threads may run concurrently. Whoever
  * queues it lists the memory that it accesses; the backend holds a reference to `data` from the
  * call that gets the task to the end of its last run. */
@@ -259,6 +336,9 @@ typedef struct kmb_blas_node {
   kmb_blas* blas;
   const kmb_blas_call* call; /* copied */
 } kmb_blas_node;
+typedef struct kmb_library_node {
+  const kmb_library_call* call; /* copied */
+} kmb_library_node;
 typedef struct kmb_task_node {
   const kmb_task* task; /* copied, with a reference to its data */
 } kmb_task_node;
@@ -283,6 +363,7 @@ typedef struct kmb_graph_node {
     kmb_fill_2d fill_2d;            /* KM_GRAPH_NODE_FILL_2D */
     kmb_host_node host;             /* KM_GRAPH_NODE_HOST */
     kmb_blas_node blas;             /* KM_GRAPH_NODE_BLAS */
+    kmb_library_node library;       /* KM_GRAPH_NODE_LIBRARY */
     kmb_task_node task;             /* KMB_GRAPH_NODE_TASK */
     kmb_memory_ops_node memory_ops; /* KM_GRAPH_NODE_MEMORY_OPS */
     kmb_event* event;  /* KMB_GRAPH_NODE_EVENT_*; valid while graphs with it are launched */
@@ -595,6 +676,19 @@ typedef struct kmb_backend {
    * memory. CUDA: cuLaunchHostFunc, whose memory would have to be managed. */
   km_status (*task_submit)(kmb_stream* stream, const kmb_task* task, uint64_t* out_ticket,
                            kmb_error* error);
+
+  /* Fourier transforms, sparse products and solvers. All optional (null: none). */
+
+  /* Plans transforms of a checked shape, whose layouts are complete (no zeros that stand for dense
+   * ones). Queued calls and graphs may use the plan after fft_destroy. CUDA: cufftMakePlanMany64.
+   */
+  km_status (*fft_create)(kmb_context* context, const km_fft_shape* shape, kmb_fft** out_fft,
+                          kmb_error* error);
+  void (*fft_destroy)(kmb_fft* fft);
+  /* CUDA: the function of cuFFT, cuSPARSE or cuSOLVER. KM_ERROR_NOT_SUPPORTED for kinds and
+   * routines that the backend does not have. */
+  km_status (*library_submit)(kmb_stream* stream, const kmb_library_call* call,
+                              uint64_t* out_ticket, kmb_error* error);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

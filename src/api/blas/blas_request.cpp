@@ -12,9 +12,6 @@
 namespace km {
 namespace {
 
-/// BLAS libraries use 32-bit signed sizes.
-constexpr uint64_t kMost = INT32_MAX;
-
 constexpr const char* kTypeNames[] = {"", "f32", "f64", "c32", "c64", "f16", "bf16"};
 
 /// The types that a routine has, as text.
@@ -28,16 +25,10 @@ std::string types_of(kmb_blas_routine routine) {
   return text;
 }
 
-Error too_large(const char* name, const char* what, uint64_t value) {
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "%s%s is %" PRIu64 "; at most %" PRIu64 " is possible", name, what, value,
-                    kMost);
-}
-
 }  // namespace
 
 BlasRequest::BlasRequest(Call& call, km_blas blas, kmb_blas_routine routine, km_data_type type)
-    : call_(call), blas_(call.get(blas, "blas")) {
+    : places_(call), blas_(call.get(blas, "blas")) {
   if (blas_ == nullptr) {
     fail(call.take_error());
     return;
@@ -117,7 +108,7 @@ BlasRequest& BlasRequest::size(const char* name, uint64_t value, uint64_t kmb_bl
 
 BlasRequest& BlasRequest::further_size(const char* name, uint64_t value,
                                        uint64_t kmb_blas_call::* member) {
-  if (value > kMost) return fail(too_large(name, "", value));
+  if (value > kMostSize) return fail(size_too_large(name, "", value));
   work_.call.*member = value;
   return *this;
 }
@@ -130,7 +121,7 @@ BlasRequest& BlasRequest::band(uint64_t lower, uint64_t upper) {
 BlasRequest& BlasRequest::scalar(const char* name, const void* value, bool is_real, double* out) {
   if (!status_) return *this;
   if (value == nullptr) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+    return fail(operand_is_null(name));
   }
   const bool is_double = real_bytes_ == sizeof(double);
   out[0] = real_at(value, 0, is_double);
@@ -142,7 +133,7 @@ BlasRequest& BlasRequest::rotation(const char* name, const void* values, uint32_
                                    uint32_t count) {
   if (!status_) return *this;
   if (values == nullptr) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+    return fail(operand_is_null(name));
   }
   for (uint32_t i = 0; i < count; ++i) {
     work_.call.rotation[first + i] = real_at(values, i, real_bytes_ == sizeof(double));
@@ -150,57 +141,15 @@ BlasRequest& BlasRequest::rotation(const char* name, const void* values, uint32_
   return *this;
 }
 
-Result<DevicePlace> BlasRequest::find(const char* name, const Place& given, uint64_t offset_bytes,
-                                      uint64_t size_bytes) {
-  Context& context = blas_->context();
-  if (given.slice != 0) {
-    Slice* const slice = call_.get(handle_of<km_slice>(given.slice), name);
-    if (slice == nullptr) return call_.take_error();
-    if (!context.may_use(slice->context())) {
-      KM_TRY(require_same_context(context, slice->context(), name));
-    }
-    if (given.address != 0) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "%s has a slice and an address 0x%" PRIx64, name,
-                        given.address);
-    }
-    KM_TRY(slice->check_range(offset_bytes, size_bytes, name));
-    return DevicePlace{size_bytes == 0 ? nullptr : &slice->memory(),
-                       slice->address() + offset_bytes};
-  }
-  if (size_bytes == 0) return DevicePlace{};
-  uint64_t address = 0;
-  if (__builtin_add_overflow(given.address, offset_bytes, &address)) {
-    return make_error(KM_ERROR_OUT_OF_BOUNDS,
-                      "the address of %s and its offset are more than 64 bits", name);
-  }
-  FoundMemory& kept = found_[work_.operand_count];
-  KM_ASSIGN(kept, find_device_range(context, address, size_bytes, name));
-  return DevicePlace{&*kept, address};
-}
-
-BlasRequest& BlasRequest::place(const char* name, const Place& given, const BlasRegion& region,
-                                uint32_t element_bytes, kmb_blas_array array, Array member,
-                                bool is_written) {
-  uint64_t size_bytes = 0, offset_bytes = 0;
-  if (!region.extent(&size_bytes) ||
-      __builtin_mul_overflow(given.offset, uint64_t{element_bytes}, &offset_bytes)) {
-    return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "%s would have more than 2^64 bytes", name));
-  }
-  const Result<DevicePlace> found = find(name, given, offset_bytes, size_bytes);
-  if (!found) return fail(found.error());
+BlasRequest& BlasRequest::place(const char* name, const OperandPlace& given,
+                                const BlasRegion& region, uint32_t element_bytes,
+                                kmb_blas_array array, Array member, bool is_written) {
   const uint32_t alignment = std::min(element_bytes, std::max(real_bytes_, 1U));
-  if (size_bytes != 0 && found->address % alignment != 0) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
-                           "%s begins at 0x%" PRIx64 ", which is not a multiple of %s", name,
-                           found->address, counted(alignment, "byte").c_str()));
-  }
-  BlasOperand& operand = work_.operands[work_.operand_count++];
-  operand.name = name;
-  operand.memory = found->memory;
-  operand.region = region;
-  operand.region.address = found->address;
-  operand.is_written = is_written;
-  array.address = found->address;
+  const Result<BlasOperand> found =
+      places_.find(blas_->context(), name, given, region, element_bytes, alignment, is_written);
+  if (!found) return fail(found.error());
+  work_.operands[work_.operand_count++] = *found;
+  array.address = found->region.address;
   work_.call.*member = array;
   return *this;
 }
@@ -208,7 +157,7 @@ BlasRequest& BlasRequest::place(const char* name, const Place& given, const Blas
 BlasRequest& BlasRequest::vector(const char* name, const km_blas_vector* given, uint64_t count,
                                  Array array, bool is_written) {
   if (!status_) return *this;
-  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+  if (given == nullptr) return fail(operand_is_null(name));
   int64_t increment = given->increment;
   if (is_order_free(work_.call.routine)) increment = std::abs(increment);
   if (increment < 0 && work_.call.routine == KMB_BLAS_IAMAX) {
@@ -216,34 +165,24 @@ BlasRequest& BlasRequest::vector(const char* name, const km_blas_vector* given, 
                            "%s->increment is %" PRId64 "; an index has to count upwards", name,
                            increment));
   }
-  if (increment == 0 || increment > INT32_MAX || increment < -INT32_MAX) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
-                           "%s->increment is %" PRId64 "; it can be -2147483647 to 2147483647, but "
-                           "not 0",
-                           name, increment));
-  }
-  const auto distance = static_cast<uint64_t>(std::abs(increment));
+  const Result<BlasRegion> region = vector_region(name, increment, count, element_bytes_);
+  if (!region) return fail(region.error());
   if (work_.call.routine == KMB_BLAS_DOT || work_.call.routine == KMB_BLAS_DOTC) {
     // DOT has its result in c, so x and y move to a and b.
     array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;
   }
-  BlasRegion region;
-  region.lines = distance == 1 ? std::min<uint64_t>(count, 1) : count;
-  region.line_bytes = distance == 1 ? count * element_bytes_ : element_bytes_;
-  region.pitch_bytes = distance * element_bytes_;
-  return place(name, {given->slice, given->address, given->offset}, region, element_bytes_,
-               {0, increment, 0}, array, is_written);
+  return place(name, place_of(*given), *region, element_bytes_, {0, increment, 0}, array,
+               is_written);
 }
 
 BlasRequest& BlasRequest::one_result(const km_blas_vector* given, uint32_t size_bytes) {
   if (!status_) return *this;
-  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "result is null"));
+  if (given == nullptr) return fail(operand_is_null("result"));
   is_empty_ = false;
   BlasRegion region;
   region.lines = 1;
   region.line_bytes = size_bytes;
-  return place("result", {given->slice, given->address, given->offset}, region, size_bytes,
-               {0, 1, 0}, &kmb_blas_call::c, true);
+  return place("result", place_of(*given), region, size_bytes, {0, 1, 0}, &kmb_blas_call::c, true);
 }
 
 BlasRequest& BlasRequest::matrix(const char* name, const km_blas_matrix* given, uint64_t rows,
@@ -263,38 +202,25 @@ BlasRequest& BlasRequest::band_a(const km_blas_matrix* a, uint64_t rows, uint64_
 BlasRequest& BlasRequest::lines(const char* name, const km_blas_matrix* given, uint64_t count,
                                 uint64_t length, Array array, bool is_written) {
   if (!status_) return *this;
-  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
-  const uint64_t leading = given->leading_dimension;
-  if (leading < std::max<uint64_t>(length, 1)) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
-                           "%s->leading_dimension is %" PRIu64 "; lines of the matrix have %s",
-                           name, leading, counted(length, "element").c_str()));
-  }
-  if (leading > kMost) return fail(too_large(name, "->leading_dimension", leading));
-  BlasRegion region;
-  region.lines = count;
-  region.line_bytes = length * element_bytes_;
-  region.pitch_bytes = leading * element_bytes_;
-  region.batch_count = work_.call.batch_count;
-  if (region.batch_count > 1 &&
-      __builtin_mul_overflow(given->stride, uint64_t{element_bytes_}, &region.stride_bytes)) {
-    return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "%s would have more than 2^64 bytes", name));
-  }
-  return place(name, {given->slice, given->address, given->offset}, region, element_bytes_,
-               {0, static_cast<int64_t>(leading), given->stride}, array, is_written);
+  if (given == nullptr) return fail(operand_is_null(name));
+  const Result<BlasRegion> region =
+      matrix_region(name, *given, count, length, work_.call.batch_count, element_bytes_);
+  if (!region) return fail(region.error());
+  return place(name, place_of(*given), *region, element_bytes_,
+               {0, static_cast<int64_t>(given->leading_dimension), given->stride}, array,
+               is_written);
 }
 
 BlasRequest& BlasRequest::packed_a(const km_blas_matrix* a, uint64_t order, bool is_written) {
   if (!status_) return *this;
-  if (a == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "a is null"));
+  if (a == nullptr) return fail(operand_is_null("a"));
   BlasRegion region;
   region.lines = std::min<uint64_t>(order, 1);
   if (__builtin_mul_overflow(order * (order + 1) / 2, uint64_t{element_bytes_},
                              &region.line_bytes)) {
     return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "a would have more than 2^64 bytes"));
   }
-  return place("a", {a->slice, a->address, a->offset}, region, element_bytes_, {0, 0, 0},
-               &kmb_blas_call::a, is_written);
+  return place("a", place_of(*a), region, element_bytes_, {0, 0, 0}, &kmb_blas_call::a, is_written);
 }
 
 Status BlasRequest::submit() {

@@ -1,12 +1,11 @@
 // The arguments of one BLAS call, checked in their order; the first error is reported.
 #pragma once
 
-#include <array>
 #include <initializer_list>
 
+#include "api/blas/operand_places.h"
 #include "api/call.h"
 #include "core/blas/blas.h"
-#include "core/queue/copy.h"
 
 namespace km {
 
@@ -84,11 +83,6 @@ class BlasRequest {
   Status submit();
 
  private:
-  /// The fields that km_blas_vector and km_blas_matrix share.
-  struct Place {
-    uint64_t slice, address, offset;
-  };
-
   BlasRequest& fail(Error error);
   template <class Enum>
   BlasRequest& choice(const char* name, Enum value, std::initializer_list<Enum> known,
@@ -103,15 +97,12 @@ class BlasRequest {
                       uint64_t columns, Array array, bool is_written);
   BlasRequest& lines(const char* name, const km_blas_matrix* given, uint64_t count, uint64_t length,
                      Array array, bool is_written);
-  BlasRequest& place(const char* name, const Place& given, const BlasRegion& region,
+  BlasRequest& place(const char* name, const OperandPlace& given, const BlasRegion& region,
                      uint32_t element_bytes, kmb_blas_array array, Array member, bool is_written);
-  Result<DevicePlace> find(const char* name, const Place& given, uint64_t offset_bytes,
-                           uint64_t size_bytes);
 
-  Call& call_;
+  OperandPlaces places_;
   Blas* blas_ = nullptr;
   BlasWork work_;
-  std::array<FoundMemory, 3> found_;  // allocations of raw addresses, pinned until the call returns
   uint32_t element_bytes_ = 0, real_bytes_ = 0;
   bool is_empty_ = false;
   Status status_;

@@ -71,7 +71,7 @@ void give_parameters(const GraphOperation& operation, km_graph_node_info* info) 
         info->callback = reinterpret_cast<uint64_t>(host.callback);
         info->user_data = reinterpret_cast<uint64_t>(host.user_data);
       },
-      [](const OneOf<EmptyOperation, ChildOperation, BlasOperation, TaskOperation,
+      [](const OneOf<EmptyOperation, ChildOperation, BlasOperation, LibraryOperation, TaskOperation,
                      MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
                      ConditionalOperation> auto&) {});
 }

@@ -16,4 +16,14 @@ km_status task_submit(kmb_stream*, const kmb_task*, uint64_t*, kmb_error* error)
   return unsupported("tasks", error);
 }
 
+km_status fft_create(kmb_context*, const km_fft_shape*, kmb_fft**, kmb_error* error) {
+  return unsupported("Fourier transforms", error);
+}
+
+void fft_destroy(kmb_fft*) {}
+
+km_status library_submit(kmb_stream*, const kmb_library_call*, uint64_t*, kmb_error* error) {
+  return unsupported("libraries", error);
+}
+
 }  // namespace km::null

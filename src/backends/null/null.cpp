@@ -96,6 +96,9 @@ const kmb_backend& null_backend() {
       .context_check_flags = nullptr,
       .context_add_finding = nullptr,
       .task_submit = null::task_submit,
+      .fft_create = null::fft_create,
+      .fft_destroy = null::fft_destroy,
+      .library_submit = null::library_submit,
   };
   return kTable;
 }

@@ -116,6 +116,26 @@ bool overlaps_itself(const BlasRegion& region) {
   return false;
 }
 
+Status check_operands(std::span<const BlasOperand> operands) {
+  for (const BlasOperand& written : operands) {
+    if (!written.is_written) continue;
+    if (written.memory != nullptr) KM_TRY(written.memory->require_writable(written.name));
+    if (overlaps_itself(written.region)) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "the matrices of %s overlap each other: its stride is %llu bytes",
+                        written.name, static_cast<unsigned long long>(written.region.stride_bytes));
+    }
+    for (const BlasOperand& other : operands) {
+      if (&other == &written || other.is_scalar) continue;
+      if (other.may_be_output && other.region.address == written.region.address) continue;
+      if (!regions_overlap(written.region, other.region)) continue;
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "%s, which is written, overlaps %s",
+                        written.name, other.name);
+    }
+  }
+  return {};
+}
+
 MemoryUse BlasOperand::use() const {
   uint64_t size_bytes = 0;
   if (memory == nullptr || !region.extent(&size_bytes)) return {};

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/memory/memory.h"
 #include "core/memory/submission.h"
@@ -70,11 +71,17 @@ struct BlasOperand {
   BlasRegion region;
   bool is_written = false;
   bool is_scalar = false;  // may overlap the output, because it is read first
+  bool may_be_output =
+      false;  // an input that may begin where an output does: an operation in place
 
   MemoryUse use() const;
 };
 
-constexpr uint32_t kOperands = 5;  // the most arrays and scalars that a call has
+/// Checks that arrays may be written, and share no bytes with others.
+Status check_operands(std::span<const BlasOperand> operands);
+
+constexpr uint32_t kOperands = 5;      // the most arrays and scalars that a call of BLAS has
+constexpr uint32_t kMostOperands = 8;  // and those of other libraries
 
 struct BlasWork {
   kmb_blas_call call{};

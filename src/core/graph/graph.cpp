@@ -86,21 +86,14 @@ size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
 }
 
 const char* graph_node_kind_name(km_graph_node_kind kind) {
-  constexpr const char* kNames[] = {"invalid",
-                                    "kernel",
-                                    "copy",
-                                    "upload",
-                                    "download",
-                                    "fill",
-                                    "host",
-                                    "empty",
-                                    "child",
-                                    "copy of rows",
-                                    "upload of rows",
-                                    "download of rows",
-                                    "fill of rows",
-                                    "copy between contexts",
-                                    "blas"};
+  constexpr const char* kNames[] = {"invalid",        "kernel",
+                                    "copy",           "upload",
+                                    "download",       "fill",
+                                    "host",           "empty",
+                                    "child",          "copy of rows",
+                                    "upload of rows", "download of rows",
+                                    "fill of rows",   "copy between contexts",
+                                    "blas",           "library"};
   if (kind == KM_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
   if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
   if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";

@@ -58,6 +58,7 @@ std::string parameters_text(const GraphOperation& operation) {
       [](const BlasOperation& blas) {
         return " " + std::string(blas_routine_name(blas.call->routine, blas.call->type));
       },
+      [](const LibraryOperation& library) { return std::string(" ") + library.call->name; },
       [](const TaskOperation& task) { return std::string(" ") + task.task->name; },
       [](const OneOf<EmptyOperation, HostOperation, ChildOperation, MemoryOpsOperation,
                      EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&) {

@@ -139,6 +139,7 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
       // The list has the child's nodes.
       [&](const ChildOperation&) { native.kind = KM_GRAPH_NODE_EMPTY; },
       [&](const BlasOperation& blas) { native.blas = {blas.engine->native(), blas.call.get()}; },
+      [&](const LibraryOperation& library) { native.library = {library.call.get()}; },
       [&](const TaskOperation& task) { native.task = {&*task.task}; },
       [&](const MemoryOpsOperation& memory) {
         native.memory_ops = {memory.ops.data(), memory.ops.size()};

@@ -36,8 +36,8 @@ uint64_t GraphWork::written_bytes() const {
       [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, FillOperation,
                      RowsFillOperation> auto& each) { return each.size_bytes; },
       [](const OneOf<EmptyOperation, KernelOperation, HostOperation, ChildOperation, BlasOperation,
-                     TaskOperation, MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
-                     ConditionalOperation> auto&) { return uint64_t{0}; });
+                     LibraryOperation, TaskOperation, MemoryOpsOperation, EventRecordOperation,
+                     EventWaitOperation, ConditionalOperation> auto&) { return uint64_t{0}; });
 }
 
 const Graph* GraphWork::child() const {

@@ -84,6 +84,13 @@ struct BlasOperation {
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_BLAS; }
 };
 
+/// A call of a library beside BLAS; `holder` keeps the object that the call refers to.
+struct LibraryOperation {
+  Ref<ContextChild> holder;
+  std::unique_ptr<const kmb_library_call> call;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_LIBRARY; }
+};
+
 /// Work of a library of the host.
 struct TaskOperation {
   HeldTask task;
@@ -124,8 +131,8 @@ struct ConditionalOperation {
 using GraphOperation =
     std::variant<EmptyOperation, KernelOperation, CopyOperation, RowsCopyOperation,
                  PeerCopyOperation, FillOperation, RowsFillOperation, HostOperation, ChildOperation,
-                 BlasOperation, TaskOperation, MemoryOpsOperation, EventRecordOperation,
-                 EventWaitOperation, ConditionalOperation>;
+                 BlasOperation, LibraryOperation, TaskOperation, MemoryOpsOperation,
+                 EventRecordOperation, EventWaitOperation, ConditionalOperation>;
 
 /// The work of a node: its operation and the objects that the operation refers to.
 struct GraphWork {

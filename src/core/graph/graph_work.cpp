@@ -214,6 +214,13 @@ Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
   return SharedWork(std::move(work));
 }
 
+Result<SharedWork> library_work(const LibraryWork& given) {
+  auto work = new_work(LibraryOperation{Ref<ContextChild>::share(*given.holder),
+                                        std::make_unique<const kmb_library_call>(given.call)});
+  for (const BlasOperand& operand : given.arrays()) KM_TRY(keep(*work, operand.use()));
+  return SharedWork(std::move(work));
+}
+
 Result<SharedWork> task_work(Context& context, const kmb_task& task,
                              std::span<const MemoryUse> uses) {
   auto work = new_work(TaskOperation{HeldTask(task), &context});

@@ -3,6 +3,7 @@
 
 #include "core/blas/blas.h"
 #include "core/graph/graph_operation.h"
+#include "core/library/library_work.h"
 #include "core/memory/rows.h"
 #include "core/module/kernel_launch.h"
 
@@ -33,6 +34,7 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
 SharedWork host_work(km_host_callback callback, void* user_data,
                      std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
+Result<SharedWork> library_work(const LibraryWork& work);
 /// The uses name the memory that the task accesses.
 Result<SharedWork> task_work(Context& context, const kmb_task& task,
                              std::span<const MemoryUse> uses);

@@ -24,6 +24,7 @@ constinit detail::HandleTables detail::handle_tables = {{
     {ObjectType::kGraphExec, release},
     {ObjectType::kBlas, release},
     {ObjectType::kTune, release},
+    {ObjectType::kFft, release},
     {ObjectType::kMemory, release},
 }};
 

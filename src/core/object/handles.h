@@ -7,6 +7,7 @@
 namespace km {
 
 class Blas;
+class Fft;
 class Context;
 class Device;
 class Event;
@@ -58,6 +59,7 @@ KM_HANDLE_TRAITS(km_pool, Pool, kPool);
 KM_HANDLE_TRAITS(km_graph, Graph, kGraph);
 KM_HANDLE_TRAITS(km_graph_exec, GraphExec, kGraphExec);
 KM_HANDLE_TRAITS(km_blas, Blas, kBlas);
+KM_HANDLE_TRAITS(km_fft, Fft, kFft);
 KM_HANDLE_TRAITS(km_tune, Tune, kTune);
 #undef KM_HANDLE_TRAITS
 

@@ -86,10 +86,7 @@ km_status blas_submit(kmb_blas*, kmb_stream* handle, const kmb_blas_call* call,
     Context* context = stream->context();
     KM_TRY(context->check());
     KM_ASSIGN(std::shared_ptr<const Task> task, make_blas_task(*call, context->pool()->threads()));
-    Command* command = new_command(stream, CommandKind::task);
-    command->has_more = true;
-    command->task = std::move(task);
-    *out_ticket = stream->submit(command);
+    *out_ticket = queue_task(*stream, std::move(task));
     return {};
   });
 }

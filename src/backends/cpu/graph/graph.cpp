@@ -14,6 +14,7 @@
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/host_launch.h"
 #include "backends/cpu/launches/updatable_node.h"
+#include "backends/cpu/library/library.h"
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/memory_ops.h"
@@ -60,6 +61,11 @@ class CommandMaker {
   }
   Status operator()(const kmb_blas_node& node) const {
     KM_ASSIGN(command_->task, make_blas_task(*node.call, context_->pool()->threads()));
+    command_->kind = CommandKind::task;
+    return {};
+  }
+  Status operator()(const kmb_library_node& node) const {
+    KM_ASSIGN(command_->task, make_library_task(*node.call, context_->pool()->threads()));
     command_->kind = CommandKind::task;
     return {};
   }

@@ -106,6 +106,9 @@ constexpr kmb_backend kTable = {
     .context_check_flags = context_check_flags,
     .context_add_finding = context_add_finding,
     .task_submit = task_submit,
+    .fft_create = fft_create,
+    .fft_destroy = fft_destroy,
+    .library_submit = library_submit,
 };
 
 }  // namespace

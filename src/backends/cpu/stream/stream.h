@@ -188,4 +188,7 @@ void when_all_complete(std::span<const kmb_use> uses, std::function<void()> acti
 /// Waits for all tickets, for callers without memory to record them.
 void wait_for_all(std::span<const kmb_use> uses) noexcept;
 
+/// Queues the task and returns its ticket. The stream's context must be alive.
+uint64_t queue_task(Stream& stream, std::shared_ptr<const Task> task);
+
 }  // namespace km::cpu

@@ -5,6 +5,7 @@
 #include "backend/blas_operations.h"
 #include "backends/cuda/blas/blas_call.h"
 #include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/stream/capture.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cuda {
@@ -152,23 +153,9 @@ Status GraphBlas::record(Place& place, cu::CUstream stream, const kmb_blas_call&
 }
 
 Status GraphBlas::capture(uint64_t index, const kmb_blas_call& call, cu::CUgraph* out_graph) {
-  cu::CUstream stream = nullptr;
-  KM_TRY(
-      epoch_->check(driver().cuStreamCreateWithPriority(&stream, cu::CU_STREAM_NON_BLOCKING, 0)));
-  // The capture mode is relaxed, because cuBLAS may load kernels meanwhile and the callback
-  // allocates memory.
-  Status done =
-      epoch_->check(driver().cuStreamBeginCapture_v2(stream, cu::CU_STREAM_CAPTURE_MODE_RELAXED));
-  if (done) {
-    done = record(places_[index], stream, call);
-    const Called ended = driver().cuStreamEndCapture(stream, out_graph);
-    if (done) done = epoch_->check(ended);
-    if (!done && ended.ok() && *out_graph != nullptr && !epoch_->has_failed()) {
-      check_destroyed(driver().cuGraphDestroy(std::exchange(*out_graph, nullptr)));
-    }
-  }
-  if (!epoch_->has_failed()) check_destroyed(driver().cuStreamDestroy_v2(stream));
-  return done;
+  return capture_work(
+      *epoch_, [&](cu::CUstream stream) { return record(places_[index], stream, call); },
+      out_graph);
 }
 
 km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* error) {

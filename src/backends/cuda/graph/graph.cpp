@@ -114,6 +114,9 @@ Result<Graph::Form> Graph::make_form(const std::shared_ptr<Epoch>& epoch,
           [](const kmb_blas_node& node) -> Result<Operation> {
             return Operation(Blas{*node.call});
           },
+          [](const kmb_library_node& node) -> Result<Operation> {
+            return Operation(Library{*node.call});
+          },
           [&](const kmb_task_node&) -> Result<Operation> {
             return no_such_kind(kind, "task of the host", index);
           },
@@ -162,7 +165,7 @@ bool Graph::is_line(const Form& form) {
       [](const Copy& copy) {
         return copy.native.Height == 1 && copy.native.Depth == 1 && copy.native.WidthInBytes != 0;
       },
-      [](const OneOf<Empty, Kernel, Host, Blas, MemoryOps> auto&) { return true; });
+      [](const OneOf<Empty, Kernel, Host, Blas, Library, MemoryOps> auto&) { return true; });
 }
 
 /// True if the driver refuses a change that needs another instance.
@@ -269,11 +272,22 @@ class Graph::NodeSetter {
   const cu::CUgraphNode node_;
 };
 
-/// Adds a child graph with the work that cuBLAS queues.
 Status Graph::add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                        const std::vector<cu::CUgraphNode>& dependencies) {
   cu::CUgraph child = nullptr;
   KM_TRY(blas_.capture(index, call, &child));
+  return add_child(instance, index, child, dependencies);
+}
+
+Status Graph::add_library(Instance& instance, uint64_t index, const kmb_library_call& call,
+                          const std::vector<cu::CUgraphNode>& dependencies) {
+  cu::CUgraph child = nullptr;
+  KM_TRY(libraries_.capture(call, &child));
+  return add_child(instance, index, child, dependencies);
+}
+
+Status Graph::add_child(Instance& instance, uint64_t index, cu::CUgraph child,
+                        const std::vector<cu::CUgraphNode>& dependencies) {
   const Called called = driver().cuGraphAddChildGraphNode(
       &instance.nodes[index], instance.graph, dependencies.data(), dependencies.size(), child);
   Status done = epoch_->check(called);
@@ -310,6 +324,7 @@ Result<bool> Graph::set_node(uint32_t index, const Form& form) {
   if (!is_line(before) || !is_line(form) || has_other_op_kernel(before, form)) return false;
   return match(
       form.operation, [&](const Blas& blas) { return set_blas(index, form, blas.call); },
+      [&](const Library& library) { return set_library(index, form, library.call); },
       [&](const OneOf<Empty, Kernel, Copy, Fill, Host, MemoryOps> auto& operation) -> Result<bool> {
         const NodeSetter setter(epoch_->handle(), instance_->exec, instance_->nodes[index]);
         const Called called = setter(operation);
@@ -322,11 +337,21 @@ Result<bool> Graph::set_node(uint32_t index, const Form& form) {
 Result<bool> Graph::set_blas(uint32_t index, const Form& form, const kmb_blas_call& call) {
   cu::CUgraph child = nullptr;
   KM_TRY(blas_.capture(index, call, &child));
+  return set_child(index, form, child);
+}
+
+Result<bool> Graph::set_library(uint32_t index, const Form& form, const kmb_library_call& call) {
+  cu::CUgraph child = nullptr;
+  KM_TRY(libraries_.capture(call, &child));
+  return set_child(index, form, child);
+}
+
+Result<bool> Graph::set_child(uint32_t index, const Form& form, cu::CUgraph child) {
   const Called called =
       driver().cuGraphExecChildGraphNodeSetParams(instance_->exec, instance_->nodes[index], child);
   const Status done = epoch_->check(called);
   if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));
-  // cuBLAS may use other kernels than before, which an instance cannot change to.
+  // A library may use other kernels than before, which an instance cannot change to.
   if (!done && is_refused_change(form, called)) return false;
   if (!done) return done.error();
   return true;
@@ -340,6 +365,9 @@ Status Graph::add_node(Instance& instance, uint64_t index, const Form& form) {
   return match(
       form.operation,
       [&](const Blas& blas) { return add_blas(instance, index, blas.call, dependencies); },
+      [&](const Library& library) {
+        return add_library(instance, index, library.call, dependencies);
+      },
       [&](const OneOf<Empty, Kernel, Copy, Fill, Host, MemoryOps> auto& operation) {
         const NodeAdder adder(epoch_->handle(), instance.graph, dependencies,
                               &instance.nodes[index]);

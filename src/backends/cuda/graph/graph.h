@@ -9,13 +9,15 @@
 
 #include "backends/cuda/blas/blas.h"
 #include "backends/cuda/context/host_call.h"
+#include "backends/cuda/library/library.h"
 #include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 
 class Graph {
  public:
-  explicit Graph(std::shared_ptr<Epoch> epoch) : epoch_(std::move(epoch)), blas_(epoch_) {}
+  explicit Graph(std::shared_ptr<Epoch> epoch)
+      : epoch_(std::move(epoch)), blas_(epoch_), libraries_(epoch_) {}
   /// No launch may be running.
   ~Graph() = default;
 
@@ -49,12 +51,15 @@ class Graph {
   struct Blas {
     kmb_blas_call call{};
   };
+  struct Library {
+    kmb_library_call call{};
+  };
   struct MemoryOps {
     std::vector<kmb_memory_op> ops;
     // The library's kernel for an operation that the driver cannot do; otherwise null.
     cu::CUfunction kernel = nullptr;
   };
-  using Operation = std::variant<Empty, Kernel, Copy, Fill, Host, Blas, MemoryOps>;
+  using Operation = std::variant<Empty, Kernel, Copy, Fill, Host, Blas, Library, MemoryOps>;
   /// A node's work.
   struct Form {
     km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
@@ -94,9 +99,16 @@ class Graph {
   Status add_node(Instance& instance, uint64_t index, const Form& form);
   Status add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                   const std::vector<cu::CUgraphNode>& dependencies);
+  Status add_library(Instance& instance, uint64_t index, const kmb_library_call& call,
+                     const std::vector<cu::CUgraphNode>& dependencies);
+  /// Adds a child graph with the work that a library queued, which it takes.
+  Status add_child(Instance& instance, uint64_t index, cu::CUgraph child,
+                   const std::vector<cu::CUgraphNode>& dependencies);
   /// Returns false if the driver cannot change an instance in this way.
   Result<bool> set_node(uint32_t index, const Form& form);
   Result<bool> set_blas(uint32_t index, const Form& form, const kmb_blas_call& call);
+  Result<bool> set_library(uint32_t index, const Form& form, const kmb_library_call& call);
+  Result<bool> set_child(uint32_t index, const Form& form, cu::CUgraph child);
   Result<bool> set_all(const uint32_t* indices, const std::vector<Form>& forms);
   Status replace_instance(const uint32_t* indices, const std::vector<Form>& forms);
   Status expect_calls();
@@ -108,6 +120,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::shared_ptr<Instance> instance_;
   GraphBlas blas_;
+  GraphLibraries libraries_;
   std::shared_ptr<Stream> last_stream_;
   uint64_t last_ticket_ = 0;
 };

@@ -102,6 +102,9 @@ const kmb_backend& cuda_backend() {
       .context_check_flags = nullptr,
       .context_add_finding = nullptr,
       .task_submit = nullptr,  // the device's memory is not the host's
+      .fft_create = cuda::fft_create,
+      .fft_destroy = cuda::fft_destroy,
+      .library_submit = cuda::library_submit,
   };
   return kTable;
 }

@@ -1,0 +1,74 @@
+/* Products and solvers of sparse matrices, by a BLAS object.
+ *
+ * Example, y = A x:
+ *   km_sparse_matrix a = km_sparse_csr(rows, columns, nonzeros);
+ *   a.offsets = km_place(row_offsets, 0);
+ *   a.indices = km_place(column_indices, 0);
+ *   a.values = km_place(values, 0);
+ *   KM_CHECK(km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &x, &zero,
+ * &y));
+ *
+ * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h). Offsets
+ * and indices are read when a call runs; one that points outside the arrays ends the context, as a
+ * fault of a kernel does. `type` is f32, f64, c32 or c64. Dense matrices have the BLAS object's
+ * layout.
+ */
+#ifndef KERNELMILL_SPARSE_H
+#define KERNELMILL_SPARSE_H
+
+#include "blas.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t km_sparse_format;
+enum {
+  KM_SPARSE_FORMAT_INVALID = 0,
+  KM_SPARSE_FORMAT_CSR = 1, /* the nonzeros row by row */
+  KM_SPARSE_FORMAT_CSC = 2, /* the nonzeros column by column */
+  KM_SPARSE_FORMAT_COO = 3  /* the row and the column of each nonzero, sorted by rows */
+};
+
+/* Input of km_sparse_...: a matrix and where it lies. Its layout never changes. */
+typedef struct km_sparse_matrix {
+  km_sparse_format format;
+  uint32_t index_size_bytes; /* 4 or 8, of offsets and indices */
+  uint32_t index_base;       /* 0 or 1: what the first row and column are called */
+  uint32_t reserved;         /* 0 */
+  uint64_t rows, columns, nonzeros;
+  km_array offsets; /* CSR: rows + 1 numbers; CSC: columns + 1; COO: the row of each nonzero */
+  km_array indices; /* the column of each nonzero; CSC: its row */
+  km_array values;
+} km_sparse_matrix;
+KM_CHECK_SIZE(km_sparse_matrix, 136);
+
+/** y = alpha op(A) x + beta y. CUDA: cusparseSpMV. */
+KM_API km_status km_sparse_mv(km_blas blas, km_data_type type, km_blas_operation operation,
+                              const void* alpha, const km_sparse_matrix* a, const km_blas_vector* x,
+                              const void* beta, const km_blas_vector* y) KM_NOEXCEPT;
+
+/** C = alpha op(A) op(B) + beta C with `columns` columns of op(B) and C. CUDA: cusparseSpMM. */
+KM_API km_status km_sparse_mm(km_blas blas, km_data_type type, km_blas_operation operation_a,
+                              km_blas_operation operation_b, uint64_t columns, const void* alpha,
+                              const km_sparse_matrix* a, const km_blas_matrix* b, const void* beta,
+                              const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used.
+ * y may be x. CUDA: cusparseSpSV. */
+KM_API km_status km_sparse_sv(km_blas blas, km_data_type type, km_blas_operation operation,
+                              km_blas_triangle triangle, km_blas_diagonal diagonal,
+                              const void* alpha, const km_sparse_matrix* a, const km_blas_vector* x,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** Solves op(A) C = alpha B for a triangular matrix and `columns` columns. C may be B. CUDA:
+ * cusparseSpSM. */
+KM_API km_status km_sparse_sm(km_blas blas, km_data_type type, km_blas_operation operation,
+                              km_blas_triangle triangle, km_blas_diagonal diagonal,
+                              uint64_t columns, const void* alpha, const km_sparse_matrix* a,
+                              const km_blas_matrix* b, const km_blas_matrix* c) KM_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
