@@ -29,7 +29,7 @@ INSIDE = [
           "names the backends of this build; nothing else knows them all"),
     layer("backends/cuda", "backend cuda ptx base",
           "NVIDIA GPUs, by their driver; linked into the library, the driver is not"),
-    layer("backends/cpu", "backend simt ptx base",
+    layer("backends/cpu", "backend simt ptx math base",
           "the CPU: worker pool, streams, memory, faults (in the plugin)"),
     layer("backends/null", "backend base", "the compilable skeleton of a backend"),
     layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
@@ -37,6 +37,7 @@ INSIDE = [
     layer("cuda", "base", "the types and prototypes of the CUDA driver"),
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
+    layer("math", "base", "routines of libraries for the host's threads: Fourier transforms"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 
@@ -53,8 +54,8 @@ OUTSIDE = [
           "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
     layer("dropin/curand", "dropin/library dropin/frame cuda base",
           "libcurand: kernels on the driver API"),
-    layer("dropin/cufft", "dropin/library dropin/frame cuda base",
-          "libcufft and libcufftw: transforms by code of its own, as work of streams"),
+    layer("dropin/cufft", "dropin/library dropin/frame cuda math base",
+          "libcufft and libcufftw: transforms of src/math, as work of streams"),
     layer("dropin/cusparse", "dropin/library dropin/frame cuda base",
           "libcusparse: loops over rows, as work in streams of our driver library"),
     layer("dropin/cudnn", "dropin/library dropin/frame cuda base",
@@ -169,6 +170,9 @@ ROOMS = {
         "tensors": {"atomics", "lanes"},
         "": {"atomics", "checks", "lanes", "matrices", "memory", "tensors"},
     },
+    "src/math": {
+        "fft": set(),
+    },
     "src/core": {
         "error": set(),
         "object": set(),
@@ -279,13 +283,12 @@ ROOMS = {
     },
     "dropin/cufft": {
         "version": set(),
-        "fft": set(),
         "frame": set(),
-        "plan": {"fft", "frame"},
-        "xt": {"plan", "fft", "frame"},
-        "api": {"xt", "plan", "fft", "frame", "version"},
-        "fftw": {"fft"},
-        "api_fftw": {"fftw", "fft"},
+        "plan": {"frame"},
+        "xt": {"plan", "frame"},
+        "api": {"xt", "plan", "frame", "version"},
+        "fftw": set(),
+        "api_fftw": {"fftw"},
     },
     "dropin/cusparse": {
         "frame": set(),

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "dropin/cufft/fft/transform.h"
+#include "math/fft/transform.h"
 
 namespace km::cufftw {
 

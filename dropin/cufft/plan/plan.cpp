@@ -164,15 +164,6 @@ cufftResult shape_of(const PlanRequest& r, bool is_padded, fft::TransformShape* 
 
 namespace {
 
-// Longer transforms make their tables when they first run, with arrays of that length.
-constexpr double kMostPrepared = 1 << 24;
-
-double numbers_of(const PlanRequest& request) {
-  double numbers = 1;
-  for (int i = 0; i < request.rank; ++i) numbers *= static_cast<double>(request.n[i]);
-  return numbers;
-}
-
 /// Fails if no device has memory for the arrays.
 cufftResult check_memory(const fft::TransformShape& shape) {
   const Driver* const driver = library::driver();
@@ -199,7 +190,7 @@ cufftResult make_plan(Plan& plan, const PlanRequest& request) {
   LIB_TRY(check_memory(shape));
   const uint32_t threads = library::worker_threads();
   std::shared_ptr<const fft::Transform> made = fft::make_transform(shape, threads);
-  if (numbers_of(request) <= kMostPrepared) made->prepare();
+  made->prepare_unless_long();
   if (request.is_basic && request.kind != fft::TransformKind::kComplex) {
     LIB_TRY(shape_of(request, true, &padded));
     plan.in_place = fft::make_transform(padded, threads);

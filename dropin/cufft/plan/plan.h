@@ -4,8 +4,8 @@
 #include <memory>
 #include <mutex>
 
-#include "dropin/cufft/fft/transform.h"
 #include "dropin/cufft/frame/cufft.h"
+#include "math/fft/transform.h"
 
 namespace km::cufft {
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "dropin/cufft/fft/lines_tables.h"
-#include "dropin/cufft/fft/transform.h"
+#include "math/fft/lines_tables.h"
+#include "math/fft/transform.h"
 
 namespace km::fft {
 namespace {

@@ -1,10 +1,10 @@
-#include "dropin/cufft/fft/transform.h"
+#include "math/fft/transform.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "dropin/cufft/fft/passes.h"
+#include "math/fft/passes.h"
 
 namespace km::fft {
 namespace {
@@ -72,6 +72,7 @@ class ExecutionOf final : public Execution {
     return batch_pieces != 0 ? batch_pieces : stage_list[stage].pieces;
   }
   uint64_t estimated_ns(int stage) const override;
+  void prepare_thread(int stage) const override;
   void run(int stage, uint64_t piece) const override;
 
  private:
@@ -101,6 +102,20 @@ void ExecutionOf<T>::run_lines(const LineJob<T>& job, uint64_t part, uint64_t pa
   const uint64_t last = std::min(job.lines, unit * (units * (part + 1) / parts));
   if (first == last) return;
   code.run(job, first, last - first, thread_memory(code.scratch_bytes(job)));
+}
+
+template <class T>
+void ExecutionOf<T>::prepare_thread(int stage) const {
+  const LineCode<T>& code = line_code<T>();
+  uint64_t bytes = 0;
+  if (is_whole || batch_pieces != 0) {
+    for (const LineJob<T>& job : jobs) bytes = std::max(bytes, code.scratch_bytes(job));
+  } else {
+    const Stage& own = stage_list[stage];
+    const LineJob<T>& job = jobs[own.pass];
+    bytes = own.is_step ? code.step_scratch_bytes(job) : code.scratch_bytes(job);
+  }
+  thread_memory(bytes);
 }
 
 template <class T>
@@ -221,6 +236,13 @@ bool is_countable(const TransformShape& shape) {
 }
 
 }  // namespace
+
+void Transform::prepare_unless_long() const {
+  constexpr double kMostNumbers = 1 << 24;
+  double numbers = 1;
+  for (const Axis& axis : shape_.axes) numbers *= static_cast<double>(axis.n);
+  if (numbers <= kMostNumbers) prepare();
+}
 
 bool find_extents(const TransformShape& shape, Extent* in, Extent* out) {
   return is_countable(shape) && find_extent(shape, true, in) && find_extent(shape, false, out);

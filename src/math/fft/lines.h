@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "dropin/cufft/fft/line_plan.h"
+#include "math/fft/line_plan.h"
 
 namespace km::fft {
 

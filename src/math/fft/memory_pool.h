@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -17,18 +16,16 @@ class AlignedMemory {
  public:
   AlignedMemory() = default;
   explicit AlignedMemory(uint64_t size_bytes) {
-    const uint64_t whole = (size_bytes + kMemoryAlignment - 1) / kMemoryAlignment;
-    if (size_bytes > UINT64_MAX - kMemoryAlignment) throw std::bad_alloc();
-    data_.reset(static_cast<char*>(std::aligned_alloc(kMemoryAlignment, whole * kMemoryAlignment)));
-    if (data_ == nullptr) throw std::bad_alloc();
+    data_.reset(static_cast<char*>(::operator new(size_bytes, kAlignment)));
     size_bytes_ = size_bytes;
   }
   char* data() const { return data_.get(); }
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
+  static constexpr std::align_val_t kAlignment{kMemoryAlignment};
   struct Free {
-    void operator()(char* data) const { std::free(data); }
+    void operator()(char* data) const { ::operator delete(data, kAlignment); }
   };
   std::unique_ptr<char, Free> data_;
   uint64_t size_bytes_ = 0;

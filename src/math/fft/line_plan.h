@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "dropin/cufft/fft/roots.h"
+#include "math/fft/roots.h"
 
 namespace km::fft {
 

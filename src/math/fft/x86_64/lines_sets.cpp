@@ -1,5 +1,5 @@
 // Chooses the code of lines for this machine.
-#include "dropin/cufft/fft/lines_tables.h"
+#include "math/fft/lines_tables.h"
 
 namespace km::fft {
 namespace {

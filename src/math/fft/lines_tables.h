@@ -1,7 +1,7 @@
 // The code for each set of instructions: vectors of 16, 32 and 64 bytes.
 #pragma once
 
-#include "dropin/cufft/fft/lines.h"
+#include "math/fft/lines.h"
 
 namespace km::fft {
 

@@ -1,11 +1,11 @@
-#include "dropin/cufft/fft/line_plan.h"
+#include "math/fft/line_plan.h"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "dropin/cufft/fft/lines.h"
+#include "math/fft/lines.h"
 
 namespace km::fft {
 namespace {

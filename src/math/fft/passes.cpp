@@ -1,4 +1,4 @@
-#include "dropin/cufft/fft/passes.h"
+#include "math/fft/passes.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "dropin/cufft/fft/lines.h"
-#include "dropin/cufft/fft/memory_pool.h"
+#include "math/fft/lines.h"
+#include "math/fft/memory_pool.h"
 
 namespace km::fft {
 
@@ -49,6 +49,8 @@ class Execution {
   virtual int stages() const = 0;
   virtual uint64_t pieces(int stage) const = 0;
   virtual uint64_t estimated_ns(int stage) const = 0;
+  /// Gets this thread's memory for pieces of the stage, so that run() allocates none.
+  virtual void prepare_thread(int stage) const = 0;
   virtual void run(int stage, uint64_t piece) const = 0;
 };
 
@@ -69,6 +71,9 @@ class Transform {
   Transform& operator=(const Transform&) = delete;
   /// Makes the tables, once; bind() does so if it has not been done.
   virtual void prepare() const = 0;
+  /// Makes the tables unless the transform is long: then bind() makes them, with arrays of that
+  /// length.
+  void prepare_unless_long() const;
   virtual std::shared_ptr<const Execution> bind(const Binding& binding) const = 0;
   /// The memory that a transform of two arrays that do not overlap needs.
   virtual uint64_t memory_bytes() const = 0;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "dropin/cufft/fft/transform.h"
+#include "math/fft/transform.h"
 
 namespace km::fft {
 

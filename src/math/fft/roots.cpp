@@ -1,4 +1,4 @@
-#include "dropin/cufft/fft/roots.h"
+#include "math/fft/roots.h"
 
 #include <cmath>
 #include <numbers>

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/half_float.h"
-#include "dropin/cufft/fft/lines.h"
-#include "dropin/cufft/fft/lines_tables.h"
+#include "math/fft/lines.h"
+#include "math/fft/lines_tables.h"
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"))), \
@@ -15,7 +15,7 @@
 #endif
 #define KM_FFT_BYTES 32
 #define KM_FFT_NAME wide_lines
-#include "dropin/cufft/fft/lines_code.inc"
+#include "math/fft/lines_code.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
