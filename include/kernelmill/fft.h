@@ -35,9 +35,13 @@ typedef int32_t km_fft_direction;
 enum { KM_FFT_DIRECTION_INVALID = 0, KM_FFT_DIRECTION_FORWARD = 1, KM_FFT_DIRECTION_INVERSE = 2 };
 
 /* The places of the elements of one side. All 0: densely, one transform after the other, with the
- * last dimension of the complex side of a real transform cut to sizes[rank - 1] / 2 + 1. */
+ * last dimension of the complex side of a real transform cut to sizes[rank - 1] / 2 + 1. Otherwise
+ * all members are given; the distance may be 0 for one transform. Inputs may overlap each other.
+ * The elements of outputs are apart: each dimension, and the batch, steps over all elements of
+ * those that have smaller steps. */
 typedef struct km_fft_layout {
-  uint64_t extents[3]; /* elements in memory for each dimension, of which the first is not used */
+  uint64_t extents[3]; /* elements in memory for each dimension, of which the first is not used;
+                          0 beyond the rank */
   uint64_t stride;     /* elements from one of the last dimension to the next */
   uint64_t distance;   /* elements from one transform to the next */
 } km_fft_layout;
@@ -49,20 +53,20 @@ typedef struct km_fft_shape {
   km_data_type type; /* of real numbers and of the parts of complex ones: F16, BF16, F32 or F64 */
   uint32_t rank;     /* 1 to 3 */
   uint32_t reserved; /* 0 */
-  uint64_t sizes[3]; /* the slowest dimension first, of the real side */
+  uint64_t sizes[3]; /* the slowest dimension first, of the real side; 0 beyond the rank */
   uint64_t batch_count;
   km_fft_layout input, output;
 } km_fft_shape;
 KM_CHECK_SIZE(km_fft_shape, 128);
 
 /** Plans transforms in a stream, which the object keeps alive. The handle is the caller's, to be
- * given to km_fft_destroy. BLOCKING: tables are computed. CUDA: cufftPlanMany, cufftXtMakePlanMany,
- * cufftSetStream.
- * Status: KM_ERROR_INVALID_ARGUMENT when a member of `shape` has a value that it cannot have, a
- *   layout is only partly 0, or has a stride, extent or distance by which elements would share
- *   memory in the output; KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or not of this
- *   shape; KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
- *   KM_ERROR_OUT_OF_MEMORY; the sticky error.
+ * given to km_fft_destroy. BLOCKING: tables are computed. CUDA: cufftCreate, cufftXtMakePlanMany.
+ * Status: KM_ERROR_INVALID_ARGUMENT when a pointer is null, a member of `shape` has a value that it
+ *   cannot have, a layout is only partly 0, or elements of the output would share memory;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when an array has more bytes than the device;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or its library none of this shape;
+ *   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
+ *   KM_ERROR_INVALID_HANDLE; KM_ERROR_CONTEXT_LOST; the sticky error.
  */
 KM_API km_status km_fft_create(km_stream stream, const km_fft_shape* shape,
                                km_fft* out_fft) KM_NOEXCEPT;
@@ -70,13 +74,15 @@ KM_API km_status km_fft_create(km_stream stream, const km_fft_shape* shape,
 /** Drops the caller's handle. Queued calls still run. Null is fine. */
 KM_API km_status km_fft_destroy(km_fft fft) KM_NOEXCEPT;
 
-/** Transforms `input` to `output`, which may be the same place; `stride` is not used. A transform
- * from complex to real numbers may overwrite its input if it has more than one dimension. Real
- * transforms have one direction only. CUDA: cufftExecC2C and the like, cufftXtExec.
+/** Transforms `input` to `output`, which may be the same place, also with another layout; otherwise
+ * the input keeps its values. `stride` of the arrays is not used. Real transforms have one
+ * direction only. Threads may make calls of one object concurrently. CUDA: cufftSetStream,
+ * cufftSetWorkArea, cufftXtExec.
  * Status: KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is
- *   null, an address is not a multiple of the size of an element, or the arrays overlap without
- *   being the same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
- *   allocation; KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
+ *   null, an address is not a multiple of the size of an element (both parts of a complex one), or
+ *   the arrays overlap without being the same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches
+ *   beyond its slice or allocation; KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays;
+ *   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
  *   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error.
  */
 KM_API km_status km_fft_execute(km_fft fft, km_fft_direction direction, const km_array* input,

@@ -3,9 +3,8 @@
 // values of enums.
 #include "cuda/cublas.h"
 
-#include <type_traits>
-
 #include "dropin/cublas/generated/api.h"
+#include "same_prototypes.h"
 
 // The table of routines has 0 for one that cuBLAS lacks, which gives this name; no function has it.
 cublasStatus_t cublas0_v2();
@@ -13,22 +12,6 @@ cublasStatus_t cublas0_v2();
 namespace {
 
 using namespace km;
-
-template <class Ours, class Theirs>
-constexpr bool are_alike() {
-  if constexpr (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>) {
-    return std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>;
-  } else {
-    return sizeof(Ours) == sizeof(Theirs) && std::is_integral_v<Ours> == std::is_integral_v<Theirs>;
-  }
-}
-
-template <class Ours, class Theirs>
-constexpr bool g_same = false;
-template <class Ours, class... OurParameters, class Theirs, class... TheirParameters>
-  requires(sizeof...(OurParameters) == sizeof...(TheirParameters))
-constexpr bool g_same<Ours (*)(OurParameters...), Theirs (*)(TheirParameters...)> =
-    are_alike<Ours, Theirs>() && (are_alike<OurParameters, TheirParameters>() && ...);
 
 #define KM_SAME(form, name)                                               \
   static_assert(std::is_same_v<decltype(&name), decltype(&cublas0_v2)> || \

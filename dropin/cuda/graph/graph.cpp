@@ -518,9 +518,8 @@ CUgraphNodeType type_of(const GraphWork& work) {
       [](const OneOf<FillOperation, RowsFillOperation> auto&) -> CUgraphNodeType {
         return CU_GRAPH_NODE_TYPE_MEMSET;
       },
-      [](const OneOf<HostOperation, BlasOperation, TaskOperation> auto&) -> CUgraphNodeType {
-        return CU_GRAPH_NODE_TYPE_HOST;
-      },
+      [](const OneOf<HostOperation, BlasOperation, LibraryOperation, TaskOperation> auto&)
+          -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_HOST; },
       [](const EmptyOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_EMPTY; },
       [](const ChildOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_GRAPH; },
       // Only copies get here: nodes of the other types have a note that gives the type.

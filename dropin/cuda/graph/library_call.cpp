@@ -49,13 +49,15 @@ ReadCalls& read_calls() {
 
 const km::Context* context_of(const GraphWork& work) {
   if (const auto* const blas = work.as<BlasOperation>()) return &blas->engine->context();
+  if (const auto* const call = work.as<LibraryOperation>()) return &call->holder->context();
   return work.as<TaskOperation>()->context;
 }
 
 }  // namespace
 
 bool is_library_work(const GraphWork& work) {
-  return work.as<BlasOperation>() != nullptr || work.as<TaskOperation>() != nullptr;
+  return work.as<BlasOperation>() != nullptr || work.as<LibraryOperation>() != nullptr ||
+         work.as<TaskOperation>() != nullptr;
 }
 
 CUDA_HOST_NODE_PARAMS read_library_call(const SharedWork& work) {

@@ -3,12 +3,16 @@
 
 #include "support/testing.h"
 
+#include <kernelmill/helpers.h>
+
 static void a_missing_library_is_named(void** state) {
   fixture* f = *state;
   const float one = 1, zero = 0;
   uint16_t value = 0x4000; /* 2 */
+  const km_fft_shape lines = km_fft_lines(KM_FFT_KIND_COMPLEX, KM_DATA_TYPE_F32, 8, 1);
   km_blas blas;
   km_slice slice;
+  km_fft fft = NULL;
   if (is_fake(f)) skip();
   OK(km_blas_create(f->stream, KM_BLAS_LAYOUT_ROWS, &blas));
   OK(km_slice_create(f->context, 16, 4, KM_SLICE_ZEROED, &slice));
@@ -21,12 +25,17 @@ static void a_missing_library_is_named(void** state) {
     expect_message("Install that of the CUDA toolkit");
     EXPECT(KM_ERROR_BLAS_UNAVAILABLE,
            km_blas_gemm(blas, KM_DATA_TYPE_F16, 1, 1, 1, 1, 1, &one, &a, &b, &zero, &c));
+    EXPECT(KM_ERROR_BLAS_UNAVAILABLE, km_fft_create(f->stream, &lines, &fft));
+    expect_message("KM_CUFFT=/nowhere/libcufft.so.11");
+    expect_message("Install that of the CUDA toolkit");
     OK(km_slice_destroy(slice));
     OK(km_blas_destroy(blas));
     return;
   }
   expect_message("KM_OPENBLAS=/nowhere/libopenblas.so");
   expect_message("apt install libopenblas0-pthread");
+  OK(km_fft_create(f->stream, &lines, &fft)); /* by code of the library itself */
+  OK(km_fft_destroy(fft));
   OK(km_slice_fill_u16(f->stream, slice, 0, value, 2));
   OK(km_blas_gemm(blas, KM_DATA_TYPE_F16, 1, 1, 1, 1, 1, &one, &a, &b, &zero, &c));
   OK(km_slice_download(f->stream, slice, 4, &value, 2));
@@ -38,6 +47,7 @@ static void a_missing_library_is_named(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_missing_library_is_named)};
   setenv("KM_CUBLAS", "/nowhere/libcublas.so.12", 1);
+  setenv("KM_CUFFT", "/nowhere/libcufft.so.11", 1);
   setenv("KM_OPENBLAS", "/nowhere/libopenblas.so", 1); /* before the library looks */
   return RUN_ON_DEVICES("blas_missing", tests);
 }

@@ -20,16 +20,23 @@ Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library) {
 
 }  // namespace
 
-Status check_blas(Epoch& epoch, BlasCalled called) {
-  if (called.ok()) [[likely]]
-    return {};
-  // cuBLAS does not report a failed context, but the query of any stream does.
+Error library_error(Epoch& epoch, Error own) {
+  // Libraries do not report a failed context, but the query of any stream does.
   const Result<cu::CUstream> stream = epoch.allocation_stream();
   if (stream) {
     const Called asked = driver().cuStreamQuery(*stream);
-    if (!asked.ok() && is_fatal(asked.result)) return epoch.check(asked);
+    if (!asked.ok() && is_fatal(asked.result)) {
+      const Status failed = epoch.check(asked);
+      if (!failed) return failed.error();
+    }
   }
-  return blas_error(called);
+  return own;
+}
+
+Status check_blas(Epoch& epoch, BlasCalled called) {
+  if (called.ok()) [[likely]]
+    return {};
+  return library_error(epoch, blas_error(called));
 }
 
 Result<BlasHandle> take_blas_handle(Epoch& epoch, const Cublas& library) {

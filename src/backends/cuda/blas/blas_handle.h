@@ -6,6 +6,10 @@
 
 namespace km::cuda {
 
+/// The error of a failed call of a library: the context's if that has failed, otherwise the
+/// library's own.
+Error library_error(Epoch& epoch, Error own);
+
 /// The error of a failed call: the context's if that has failed, otherwise cuBLAS's with the
 /// cublasStatus_t as native code.
 Status check_blas(Epoch& epoch, BlasCalled called);

@@ -1,17 +1,13 @@
 #include "backends/cuda/driver/cublas.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "backends/cuda/driver/driver.h"
+#include "backends/cuda/driver/library_files.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
 
 namespace km::cuda {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kNewestMajor = 13, kOldestMajor = 11;
 
@@ -35,19 +31,10 @@ Error not_usable(const std::string& path, const std::string& why) {
                     why.c_str());
 }
 
-std::vector<std::string> toolkits() {
-  std::vector<std::string> found;
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto toolkit = foreign_env(name)) found.push_back(*toolkit);
-  }
-  found.emplace_back("/usr/local/cuda");
-  return found;
-}
-
 Result<Cublas> find_and_load() {
   const std::string named = env(EnvVar::KM_CUBLAS).value_or("");
   std::string failures;
-  for (const std::string& path : cublas_candidates(named, toolkits(), driver_version())) {
+  for (const std::string& path : cublas_candidates(named, cuda_toolkits(), driver_version())) {
     Result<Cublas> loaded = Cublas::load(path);
     if (loaded) {
       log(LogLevel::kInfo, "blas", "cuBLAS %s at %s", loaded->version().c_str(),
@@ -118,23 +105,11 @@ Meaning meaning_of(cublas::Status status) {
 std::vector<std::string> cublas_candidates(const std::string& named,
                                            const std::vector<std::string>& toolkits,
                                            int driver_version) {
-  std::error_code ignored;
-  if (!named.empty() && !fs::is_directory(named, ignored)) return {named};
-  std::vector<std::string> found;
-  const auto add_from = [&](const std::string& folder, int major) {
-    std::string path = folder + "/" + file_name(major);
-    if (fs::exists(path, ignored)) found.push_back(std::move(path));
-  };
+  std::vector<LibraryFile> files;
   for (int major = kNewestMajor; major >= kOldestMajor; --major) {
-    // The library is newer than the driver supports, so it loads but cannot start.
-    if (!named.empty()) {
-      add_from(named, major);
-    } else if (major <= driver_version / 1000) {
-      found.push_back(file_name(major));
-      for (const std::string& toolkit : toolkits) add_from(toolkit + "/lib64", major);
-    }
+    files.push_back({file_name(major), major});
   }
-  return found;
+  return library_candidates(files, named, toolkits, driver_version);
 }
 
 const char* cublas_name(kmb_blas_routine routine, km_data_type type) {

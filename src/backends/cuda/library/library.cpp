@@ -50,7 +50,7 @@ km_status library_submit(kmb_stream* stream, const kmb_library_call* call, uint6
       used.push_back(std::move(memory));
       return used.back()->info().address;
     };
-    Status queued = queue_library({*target.epoch(), target.handle(), scratch}, *call);
+    Status queued = queue_library({*target.epoch(), target.handle(), scratch, &target}, *call);
     // A part of the call may be queued even after a failure, so that its memory waits for it.
     for (std::unique_ptr<Memory>& memory : used) {
       const kmb_use last{to(&target), target.last_ticket() + 1};

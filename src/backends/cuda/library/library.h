@@ -14,6 +14,7 @@ struct LibraryTarget {
   Epoch& epoch;
   cu::CUstream stream;
   const BlasScratch& scratch;  // device memory for this call alone
+  Stream* queue = nullptr;     // the stream's object; null: the call is captured
 };
 
 Status queue_fft(const LibraryTarget& target, const kmb_fft_call& call);
