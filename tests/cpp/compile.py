@@ -74,6 +74,11 @@ REFUSED = {
         "km::blas(stream).axpy(1, 1, slice, km::slice<double>());", "elements of one type"),
     "a dot product in another type": (
         "km::blas(stream).dot(1, slice, slice, km::slice<double>());", "the result has the type"),
+    "a transform of two types": ("km::fft<std::complex<float>, double> two;", "same type of real"),
+    "a transform the wrong way": (
+        "km::fft<float, std::complex<float>>().inverse(slice, slice);", "is forward"),
+    "a transform of other elements": (
+        "km::fft<std::complex<float>>().forward(slice, slice);", "the elements of the plan's input"),
     "a host node that may throw": ("km::graph().add_host({}, [](km_status) {});", "noexcept"),
     "a floating-point number to wait for": (
         "stream.write_value(slice, 0, 1.0f);", "integers of 4 or 8"),

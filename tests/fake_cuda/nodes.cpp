@@ -61,7 +61,7 @@ TEST_F(CudaNodes, KindsThatAreNotKnownAreErrors) {
                  {KMB_GRAPH_NODE_TASK, "kind 68 (task of the host)"},
                  {KM_GRAPH_NODE_INVALID, "kind 0 (unknown)"},
                  {KM_GRAPH_NODE_CHILD, "kind 8 (unknown)"},
-                 {KM_GRAPH_NODE_BLAS + 1, "kind 15 (unknown)"},
+                 {KM_GRAPH_NODE_LIBRARY + 1, "kind 16 (unknown)"},
                  {99, "kind 99 (unknown)"}};
   for (const auto& each : unknown) {
     EXPECT_EQ(create({node_of(KM_GRAPH_NODE_EMPTY), node_of(each.kind)}), KM_ERROR_NOT_SUPPORTED);

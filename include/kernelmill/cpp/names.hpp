@@ -4,6 +4,7 @@
 #define KERNELMILL_CPP_NAMES_HPP
 
 #include <kernelmill/cpp/blas.hpp>
+#include <kernelmill/cpp/fft.hpp>
 #include <kernelmill/cpp/graph.hpp>
 #include <kernelmill/cpp/module.hpp>
 #include <kernelmill/cpp/pool.hpp>
@@ -29,6 +30,8 @@ using profiler = basic_profiler<throwing>;
 using program = basic_program<throwing>;
 using stream = basic_stream<throwing>;
 using tuner = basic_tuner<throwing>;
+template <class In, class Out = In>
+using fft = basic_fft<throwing, In, Out>;
 template <class T>
 using host_memory = basic_host_memory<T, throwing>;
 template <class T>
@@ -88,6 +91,8 @@ using profiler = basic_profiler<returning>;
 using program = basic_program<returning>;
 using stream = basic_stream<returning>;
 using tuner = basic_tuner<returning>;
+template <class In, class Out = In>
+using fft = basic_fft<returning, In, Out>;
 template <class T>
 using host_memory = basic_host_memory<T, returning>;
 template <class T>
