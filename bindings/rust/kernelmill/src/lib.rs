@@ -152,6 +152,7 @@ mod error;
 mod error_history;
 mod event;
 mod features;
+pub mod fft;
 mod file;
 mod future;
 mod graph;

@@ -88,6 +88,7 @@ pub use batch::{MatrixBatch, MatrixBatchMut};
 pub use matrix::{AsMatrix, Matrix, MatrixMut, MatrixOperand, Symmetric, Transposed, Triangular};
 pub use number::{Bf16, Complex, F16, GemmNumber, Number, Real};
 pub use rotation::{ModifiedRotation, Rotation, rotg, rotmg};
+pub(crate) use vector::offset_of;
 pub use vector::{AsVector, AsVectorMut, Vector, VectorMut};
 
 /// The order of a matrix's elements in memory, [`km_blas_layout`](sys::km_blas_layout): `Layout::ROWS`.
@@ -190,7 +191,7 @@ fn same(call: &str, one: (&str, usize), other: (&str, usize)) -> Result<()> {
 }
 
 /// Checks that an array of so many elements, if that is a number at all, fits its memory.
-fn fits(what: impl FnOnce() -> String, needed: Option<usize>, len: usize) -> Result<()> {
+pub(crate) fn fits(what: impl FnOnce() -> String, needed: Option<usize>, len: usize) -> Result<()> {
     if needed.is_some_and(|needed| needed <= len) {
         return Ok(());
     }

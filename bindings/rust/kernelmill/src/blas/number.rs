@@ -47,6 +47,16 @@ impl<T> Complex<T> {
 unsafe impl Pod for Complex<f32> {}
 // SAFETY: the same.
 unsafe impl Pod for Complex<f64> {}
+// SAFETY: the same.
+unsafe impl Pod for Complex<F16> {}
+// SAFETY: the same.
+unsafe impl Pod for Complex<Bf16> {}
+#[cfg(feature = "half")]
+// SAFETY: the same.
+unsafe impl Pod for Complex<::half::f16> {}
+#[cfg(feature = "half")]
+// SAFETY: the same.
+unsafe impl Pod for Complex<::half::bf16> {}
 
 /// A number of 16 bits as IEEE 754 defines it (binary16), by its bits.
 ///

@@ -148,7 +148,7 @@ impl<'a, T: Pod> VectorMut<'a, T> {
 }
 
 /// The number of elements before the first of a place.
-pub(super) fn offset_of<T: Pod>(place: Place) -> Result<u64> {
+pub(crate) fn offset_of<T: Pod>(place: Place) -> Result<u64> {
     let (offset, size) = (place.offset_bytes, size_of::<T>() as u64);
     require(size != 0 && offset % size == 0, || {
         format!("the view begins {offset} bytes into its slice, no multiple of an element's {size}")

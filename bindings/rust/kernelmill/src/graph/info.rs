@@ -39,6 +39,8 @@ pub enum NodeKind {
     CopyPeer,
     /// A call of linear algebra.
     Blas,
+    /// A call of another library: of transforms, sparse matrices or solvers.
+    Library,
     /// A number that is written or waited for.
     MemoryOps,
     /// A kind that this version of the crate does not know.
@@ -63,6 +65,7 @@ impl From<sys::km_graph_node_kind> for NodeKind {
             Kind::GRAPH_NODE_FILL_2D => Self::Fill2d,
             Kind::GRAPH_NODE_COPY_PEER => Self::CopyPeer,
             Kind::GRAPH_NODE_BLAS => Self::Blas,
+            Kind::GRAPH_NODE_LIBRARY => Self::Library,
             Kind::GRAPH_NODE_MEMORY_OPS => Self::MemoryOps,
             _ => Self::Unknown,
         }
