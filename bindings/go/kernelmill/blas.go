@@ -156,14 +156,19 @@ func (m Matrix[T]) Stride(elements int) Matrix[T] {
 type blasCall struct {
 	op     string
 	id     uint64
-	blas   *BLAS
+	owner  *object
 	kept   []*object
 	failed error
 }
 
 func beginBLAS(blas *BLAS, op string) *blasCall {
-	id, err := blas.base().useArgument(op, "the BLAS object")
-	return &blasCall{op: op, id: id, blas: blas, failed: err}
+	return beginCall(blas.base(), op, "the BLAS object")
+}
+
+// beginCall begins a call of an object, which a message names.
+func beginCall(owner *object, op, name string) *blasCall {
+	id, err := owner.useArgument(op, name)
+	return &blasCall{op: op, id: id, owner: owner, failed: err}
 }
 
 // size is a number of elements.
@@ -208,7 +213,7 @@ func (c *blasCall) end(call func(id uint64) *raw.Failure) error {
 		return c.failed
 	}
 	failure := call(c.id)
-	runtime.KeepAlive(c.blas)
+	runtime.KeepAlive(c.owner)
 	runtime.KeepAlive(c.kept)
 	return check(c.op, failure)
 }

@@ -25,6 +25,7 @@ const (
 	NodeFill2D     NodeKind = raw.GRAPH_NODE_FILL_2D
 	NodeCopyPeer   NodeKind = raw.GRAPH_NODE_COPY_PEER
 	NodeBLAS       NodeKind = raw.GRAPH_NODE_BLAS
+	NodeLibrary    NodeKind = raw.GRAPH_NODE_LIBRARY    // of transforms, sparse matrices or solvers
 	NodeMemoryOps  NodeKind = raw.GRAPH_NODE_MEMORY_OPS // a number that is written or waited for
 )
 
