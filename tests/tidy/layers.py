@@ -37,7 +37,8 @@ INSIDE = [
     layer("cuda", "base", "the types and prototypes of the CUDA driver"),
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
-    layer("math", "base", "routines of libraries for the host's threads: Fourier transforms"),
+    layer("math", "base",
+          "routines of libraries for the host's threads: Fourier transforms, sparse matrices"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 
@@ -56,7 +57,7 @@ OUTSIDE = [
           "libcurand: kernels on the driver API"),
     layer("dropin/cufft", "dropin/library dropin/frame cuda math base",
           "libcufft and libcufftw: transforms of src/math, as work of streams"),
-    layer("dropin/cusparse", "dropin/library dropin/frame cuda base",
+    layer("dropin/cusparse", "dropin/library dropin/frame cuda math base",
           "libcusparse: loops over rows, as work in streams of our driver library"),
     layer("dropin/cudnn", "dropin/library dropin/frame cuda base",
           "libcudnn: loops on the driver's threads, and oneDNN"),

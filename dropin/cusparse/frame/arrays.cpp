@@ -1,7 +1,5 @@
 #include "dropin/cusparse/frame/arrays.h"
 
-#include <algorithm>
-
 namespace km::cusparse {
 
 Arrays& Arrays::add(const char* name, const void* address, int64_t count, uint64_t element_bytes,
@@ -13,11 +11,6 @@ Arrays& Arrays::add(const char* name, const void* address, int64_t count, uint64
   if (is_too_large) bytes = UINT64_MAX / 2;
   arrays_[count_++] = library::whole_array(name, address, bytes, is_written);
   return *this;
-}
-
-int64_t checked_product(int64_t a, int64_t b) noexcept {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX / 16 : product;
 }
 
 cusparseStatus_t Scalar::set(const Handle& handle, const char* name, const void* place,
@@ -47,16 +40,17 @@ cusparseStatus_t require_no_capture(const Handle& handle, const char* reason) {
   return unsupported("%s has results for the host, which a capture cannot give", reason);
 }
 
-uint64_t pieces_of(int64_t steps) noexcept {
-  constexpr int64_t kLeastSteps = 16384;
-  const int64_t most = int64_t{4} * library::worker_threads();
-  return static_cast<uint64_t>(std::clamp<int64_t>(steps / kLeastSteps, 1, most));
+cu::CUresult result_of(const Status& status) noexcept {
+  if (status) return cu::CUDA_SUCCESS;
+  const Error& error = status.error();
+  const bool is_address = error.status == KM_ERROR_ILLEGAL_ADDRESS;
+  return library::fail_work(
+      is_address ? cu::CUDA_ERROR_ILLEGAL_ADDRESS : cu::CUDA_ERROR_NOT_SUPPORTED, "%s",
+      error.message.c_str());
 }
 
-cu::CUresult bad_index(const char* what, int64_t index, int64_t end) noexcept {
-  return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
-                            "a %s in device memory is %lld; it must be at least 0 and below %lld",
-                            what, static_cast<long long>(index), static_cast<long long>(end));
+cu::CUresult bad_index(const char* what, int64_t index, int64_t end) {
+  return result_of(sparse::bad_index(what, index, end));
 }
 
 }  // namespace km::cusparse

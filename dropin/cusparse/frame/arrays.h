@@ -9,6 +9,7 @@
 #include "dropin/cusparse/frame/handle.h"
 #include "dropin/cusparse/frame/numbers.h"
 #include "dropin/library/work.h"
+#include "math/sparse/indices.h"
 
 namespace km::cusparse {
 
@@ -31,8 +32,7 @@ class Arrays {
   size_t count_ = 0;
 };
 
-/// a * b, or a number that no array has if the product does not fit.
-int64_t checked_product(int64_t a, int64_t b) noexcept;
+using sparse::checked_product;
 
 /// A factor: a number from host memory, or the address of one in device memory.
 class Scalar {
@@ -54,8 +54,10 @@ class Scalar {
   }
   template <class C>
   C get() const {
-    return read_element<C>(device_ == nullptr ? bytes_ : device_, 0);
+    return read_element<C>(address(), 0);
   }
+  /// The address of the factor's bytes, which may be this object's.
+  const void* address() const { return device_ == nullptr ? bytes_ : device_; }
 
  private:
   const void* device_ = nullptr;
@@ -85,15 +87,14 @@ cusparseStatus_t submit_and_wait(const Handle& handle, const Arrays& arrays, con
 }
 
 /// The number of pieces for work of `steps` even steps: 1 if it is short.
-uint64_t pieces_of(int64_t steps) noexcept;
-
-/// The first of `count` items that piece `piece` of `pieces` has.
-inline int64_t first_of_piece(int64_t count, uint64_t piece, uint64_t pieces) {
-  const auto share = static_cast<unsigned __int128>(count) * piece / pieces;
-  return static_cast<int64_t>(share);
+inline uint64_t pieces_of(int64_t steps) noexcept {
+  return sparse::pieces_of(steps, library::worker_threads());
 }
+using sparse::first_of_piece;
 
+/// The result of sparse loops for work of a stream.
+cu::CUresult result_of(const Status& status) noexcept;
 /// The failure of work that finds an index outside of its bounds in device memory.
-cu::CUresult bad_index(const char* what, int64_t index, int64_t end) noexcept;
+cu::CUresult bad_index(const char* what, int64_t index, int64_t end);
 
 }  // namespace km::cusparse

@@ -2,26 +2,15 @@
 #pragma once
 
 #include "dropin/cusparse/matrix/descriptors.h"
+#include "math/sparse/product.h"
 
 namespace km::cusparse {
 
-/// A dense operand as the product sees it, with operations and orders applied.
-struct Operand {
-  void* values = nullptr;
-  cudaDataType type = CUDA_R_32F;
-  int64_t row_stride = 0, col_stride = 0, batch_stride = 0;
-  bool is_conjugate = false;
-};
+using sparse::Operand;
 
-/// C = alpha * op(A) * B + beta * D, where D is C unless it is given.
-struct Product {
-  SpMat a;
-  bool is_transposed = false, is_conjugate = false;  // of A
-  Operand b, c, d;
-  int64_t rows = 0, cols = 0;  // of C
-  cudaDataType compute = CUDA_R_32F;
-  int64_t batch_count = 1;
-  Scalar alpha, beta;
+/// A product whose factors may be in device memory.
+struct Product : sparse::Product {
+  Scalar alpha_factor, beta_factor;
 };
 
 /// CUSPARSE_STATUS_INVALID_VALUE if the operation is none.
@@ -29,10 +18,16 @@ cusparseStatus_t check_operation(const char* name, cusparseOperation_t operation
 inline bool is_plain(cusparseOperation_t operation) {
   return operation == CUSPARSE_OPERATION_NON_TRANSPOSE;
 }
+inline bool conjugates(cusparseOperation_t operation) {
+  return operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+}
 
 /// CUSPARSE_STATUS_NOT_SUPPORTED if no product has the types.
 cusparseStatus_t check_product_types(cudaDataType a, cudaDataType b, cudaDataType c,
                                      cudaDataType compute);
+
+/// A dense matrix with an operation applied.
+Operand operand_of(const DnMat& m, cusparseOperation_t operation);
 
 /// Queues a product whose operands have been checked and whose arrays are listed.
 cusparseStatus_t submit_product(const Handle& handle, const Arrays& arrays, const char* name,

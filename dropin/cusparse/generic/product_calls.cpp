@@ -10,33 +10,16 @@ cusparseStatus_t mismatch(const char* what, int64_t is, int64_t wanted) {
                  static_cast<long long>(wanted));
 }
 
-/// Sets the sparse operand. Its transposed form is another format's plain one where there is such.
 void set_sparse(Product& p, const SpMat& a, cusparseOperation_t operation) {
-  p.a = a;
-  p.is_transposed = !is_plain(operation);
-  p.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  const bool has_transposed_form = a.format == CUSPARSE_FORMAT_CSR ||
-                                   a.format == CUSPARSE_FORMAT_CSC ||
-                                   a.format == CUSPARSE_FORMAT_COO;
-  if (p.is_transposed && has_transposed_form) {
-    p.a = a.transposed();
-    p.is_transposed = false;
-  }
+  sparse::set_sparse(p, a.plain(), !is_plain(operation), conjugates(operation));
 }
 
-Operand operand_of(const DnVec& v) { return {v.values, v.type, 1, v.size, 0, false}; }
+Operand operand_of(const DnVec& v) { return {v.values, number_of(v.type), 1, v.size, 0, false}; }
 
-Operand operand_of(const DnMat& m, cusparseOperation_t operation) {
-  Operand made = {m.values, m.type, m.row_stride(), m.col_stride(), m.batch_stride, false};
-  if (!is_plain(operation)) std::swap(made.row_stride, made.col_stride);
-  made.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  return made;
-}
-
-cusparseStatus_t set_scalars(const Handle& handle, const void* alpha, const void* beta, Product& p,
-                             Arrays& arrays) {
-  LIB_TRY(p.alpha.set(handle, "alpha", alpha, p.compute, arrays));
-  return p.beta.set(handle, "beta", beta, p.compute, arrays);
+cusparseStatus_t set_scalars(const Handle& handle, const void* alpha, const void* beta,
+                             cudaDataType compute, Product& p, Arrays& arrays) {
+  LIB_TRY(p.alpha_factor.set(handle, "alpha", alpha, compute, arrays));
+  return p.beta_factor.set(handle, "beta", beta, compute, arrays);
 }
 
 /// Sets the batch: operands of one matrix are the same in all products.
@@ -69,17 +52,17 @@ cusparseStatus_t prepare(const Handle& handle, const VectorProductCall& call, bo
   if (x.size != cols) return mismatch("vecX's size", x.size, cols);
   if (y.size != rows) return mismatch("vecY's size", y.size, rows);
   if (old.size != rows) return mismatch("vecY's size", old.size, rows);
-  p.a.batch_count = 1;
+  a.batch_count = 1;
   p.b = operand_of(x), p.c = operand_of(y), p.d = operand_of(old);
   p.rows = rows, p.cols = 1;
-  p.compute = call.compute;
+  p.compute = number_of(call.compute);
   LIB_TRY(check_product_types(a.type, x.type, y.type, call.compute));
   if (!is_complete) return CUSPARSE_STATUS_SUCCESS;
-  add_matrix(*arrays, p.a, false);
+  add_matrix(*arrays, a, false);
   add_vector(*arrays, "vecX", x, false);
   add_vector(*arrays, "vecY", y, true);
   if (call.old != nullptr) add_vector(*arrays, "vecY", old, false);
-  return set_scalars(handle, call.alpha, call.beta, p, *arrays);
+  return set_scalars(handle, call.alpha, call.beta, call.compute, p, *arrays);
 }
 
 cusparseStatus_t prepare(const Handle& handle, const MatrixProductCall& call, bool is_complete,
@@ -103,14 +86,14 @@ cusparseStatus_t prepare(const Handle& handle, const MatrixProductCall& call, bo
   if (c.cols != p.cols) return mismatch("matC's number of columns", c.cols, p.cols);
   p.b = operand_of(b, call.operation_b);
   p.c = p.d = operand_of(c, CUSPARSE_OPERATION_NON_TRANSPOSE);
-  p.compute = call.compute;
+  p.compute = number_of(call.compute);
   LIB_TRY(check_product_types(a.type, b.type, c.type, call.compute));
   LIB_TRY(set_batch(p, a, b, c));
   if (!is_complete) return CUSPARSE_STATUS_SUCCESS;
-  add_matrix(*arrays, p.a, false);
+  add_matrix(*arrays, a, false);
   add_matrix(*arrays, "matB", b, false);
   add_matrix(*arrays, "matC", c, true);
-  return set_scalars(handle, call.alpha, call.beta, p, *arrays);
+  return set_scalars(handle, call.alpha, call.beta, call.compute, p, *arrays);
 }
 
 }  // namespace km::cusparse

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "dropin/cusparse/generic/product_types.h"
 #include "dropin/cusparse/matrix/entries.h"
 
 namespace km::cusparse {
@@ -31,25 +30,28 @@ C dot(const SampledProduct& p, const T* a, const T* b) {
 
 template <class T, class C>
 cu::CUresult run_lines(const SampledProduct& p, int64_t batch, int64_t first, int64_t last) {
-  const SpMat c = p.c.of_batch(batch);
+  const sparse::Matrix c = p.c.plain().of_batch(batch);
+  void* const values = const_cast<void*>(c.values);
   const C alpha = p.alpha.get<C>(), beta = p.beta.get<C>();
   const T* const a = static_cast<const T*>(p.a.values) + batch * p.a.batch_stride;
   const T* const b = static_cast<const T*>(p.b.values) + batch * p.b.batch_stride;
-  return for_entries(c, first, last, [&](int64_t row, int64_t col, int64_t position) {
+  const auto set = [&](int64_t row, int64_t col, int64_t position) {
     C value = alpha * dot<T, C>(p, a + row * p.a.row_stride, b + col * p.b.col_stride);
-    if (!(beta == C(0))) value += beta * load<C>(c.type, c.values, position);
-    store<C>(c.type, c.values, position, value);
-  });
+    if (!(beta == C(0))) value += beta * sparse::load<C>(c.type, c.values, position);
+    sparse::store<C>(c.type, values, position, value);
+  };
+  return result_of(sparse::for_entries(c, first, last, set));
 }
 
 cu::CUresult run_piece(const SampledProduct& p, uint64_t parts, uint64_t piece) {
   const auto batch = static_cast<int64_t>(piece / parts);
-  const SpMat c = p.c.of_batch(batch);
-  const int64_t first = first_line(c, piece % parts, parts);
-  const int64_t last = first_line(c, piece % parts + 1, parts);
+  const sparse::Matrix c = p.c.plain().of_batch(batch);
+  const int64_t first = sparse::first_line(c, piece % parts, parts);
+  const int64_t last = sparse::first_line(c, piece % parts + 1, parts);
   if (first > last) return bad_index("offset", -1, c.nnz + 1);
-  return with_product_types(
-      p.a.type, p.b.type, p.compute, cu::CUresult{cu::CUDA_ERROR_NOT_SUPPORTED}, [&](auto types) {
+  return sparse::with_product_types(
+      p.a.type, p.b.type, number_of(p.compute), cu::CUresult{cu::CUDA_ERROR_NOT_SUPPORTED},
+      [&](auto types) {
         using T = decltype(types);
         if constexpr (std::is_same_v<typename T::First, typename T::Second>) {
           return run_lines<typename T::First, typename T::Sum>(p, batch, first, last);
@@ -57,13 +59,6 @@ cu::CUresult run_piece(const SampledProduct& p, uint64_t parts, uint64_t piece) 
           return cu::CUresult{cu::CUDA_ERROR_NOT_SUPPORTED};
         }
       });
-}
-
-Operand operand_of(const DnMat& m, cusparseOperation_t operation) {
-  Operand made = {m.values, m.type, m.row_stride(), m.col_stride(), m.batch_stride, false};
-  if (!is_plain(operation)) std::swap(made.row_stride, made.col_stride);
-  made.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  return made;
 }
 
 cusparseStatus_t set_batch(SampledProduct& p, const DnMat& a, const DnMat& b) {

@@ -20,10 +20,7 @@ cusparseStatus_t set_matrix(TriangularSystem& s, const SpMat& a, cusparseOperati
     return invalid("matA has %lld rows and %lld columns", static_cast<long long>(a.rows),
                    static_cast<long long>(a.cols));
   }
-  s.a = a;
-  s.a.batch_count = 1;
-  s.is_transposed = !is_plain(operation);
-  s.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+  s = system_of(a, operation);
   return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -32,20 +29,6 @@ cusparseStatus_t check_rows(const char* name, int64_t rows, int64_t wanted) {
   return invalid("%s has %lld rows, and matA %lld", name, static_cast<long long>(rows),
                  static_cast<long long>(wanted));
 }
-
-/// The rows of a solve in their order: forward with a lower triangle.
-class RowOrder {
- public:
-  RowOrder(const TriangularSystem& s, int64_t rows)
-      : rows_(rows), is_lower_((s.a.fill == CUSPARSE_FILL_MODE_LOWER) != s.is_transposed) {}
-  int64_t row(int64_t step) const { return is_lower_ ? step : rows_ - 1 - step; }
-  /// True for an entry that is solved before the row.
-  bool has_before(int64_t row, int64_t col) const { return is_lower_ ? col < row : col > row; }
-
- private:
-  int64_t rows_;
-  bool is_lower_;
-};
 
 /// The matrix of a solve as the analysis and later updates have left it.
 struct Matrix {
@@ -58,73 +41,33 @@ struct Matrix {
   const std::shared_ptr<const std::vector<char>> values, diagonal;
 };
 
-/// Solves for the columns from `first` to before `last` together, row by row.
-template <class C>
-cu::CUresult solve_columns(const TriangularSystem& s, const Matrix& matrix, int64_t first,
-                           int64_t last) {
-  const RowLists& lists = *matrix.lists;
-  const auto rows = static_cast<int64_t>(lists.rows.size()) - 1;
-  const void* const values = matrix.values == nullptr ? s.a.values : matrix.values->data();
-  const bool is_unit = s.a.diagonal == CUSPARSE_DIAG_TYPE_UNIT;
-  const RowOrder order(s, rows);
-  const C alpha = s.alpha.get<C>();
-  std::vector<C> sums(static_cast<size_t>(last - first));
-  const auto at = [](const Operand& operand, int64_t row, int64_t col) {
-    return row * operand.row_stride + col * operand.col_stride;
-  };
-  for (int64_t step = 0; step < rows; ++step) {
-    const int64_t row = order.row(step);
-    for (int64_t col = first; col < last; ++col) {
-      const C b = read_element<C>(s.b.values, at(s.b, row, col));
-      sums[static_cast<size_t>(col - first)] = alpha * conjugate_if(s.b.is_conjugate, b);
-    }
-    C diagonal(0);
-    for (int64_t k = lists.rows[static_cast<size_t>(row)];
-         k < lists.rows[static_cast<size_t>(row) + 1]; ++k) {
-      const int64_t from = lists.cols[static_cast<size_t>(k)];
-      if (from != row && !order.has_before(row, from)) continue;
-      const C value = conjugate_if(
-          s.is_conjugate, read_element<C>(values, lists.positions[static_cast<size_t>(k)]));
-      if (from == row) diagonal += value;
-      for (int64_t col = first; from != row && col < last; ++col) {
-        sums[static_cast<size_t>(col - first)] -=
-            value * read_element<C>(s.c.values, at(s.c, from, col));
-      }
-    }
-    if (matrix.diagonal != nullptr) {
-      diagonal = conjugate_if(s.is_conjugate, read_element<C>(matrix.diagonal->data(), row));
-    }
-    for (int64_t col = first; col < last; ++col) {
-      const C sum = sums[static_cast<size_t>(col - first)];
-      write_element<C>(s.c.values, at(s.c, row, col), is_unit ? sum : sum / diagonal);
-    }
-  }
-  return cu::CUDA_SUCCESS;
-}
-
 cu::CUresult run_solve(const TriangularSystem& s, const Analysis& analysis, int64_t first,
                        int64_t last) {
-  constexpr int64_t kColumns = 32;
   const Matrix matrix(analysis);
   if (matrix.lists == nullptr) {
     return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
                               "the analysis of the matrix has not run");
   }
-  for (; first < last; first += kColumns) {
-    const int64_t next = std::min(first + kColumns, last);
-    KM_TRY_RUN(with_compute(s.a.type, cu::CUresult{cu::CUDA_ERROR_NOT_SUPPORTED}, [&](auto tag) {
-      return solve_columns<typename decltype(tag)::Type>(s, matrix, first, next);
-    }));
-  }
-  return cu::CUDA_SUCCESS;
-}
-
-uint64_t time_of(const TriangularSystem& s, int64_t cols) {
-  return static_cast<uint64_t>(static_cast<double>(s.a.values_size() + s.a.rows) * 2 *
-                               static_cast<double>(cols));
+  sparse::TriangularSystem system = s;
+  system.alpha = s.alpha_factor.address();
+  if (matrix.values != nullptr) system.a.values = matrix.values->data();
+  if (matrix.diagonal != nullptr) system.diagonal = matrix.diagonal->data();
+  return result_of(sparse::run_solve(system, *matrix.lists, first, last));
 }
 
 }  // namespace
+
+TriangularSystem system_of(const SpMat& a, cusparseOperation_t operation) {
+  TriangularSystem s;
+  s.a = a.plain();
+  s.matrix = a;
+  s.matrix.batch_count = 1;
+  s.is_transposed = !is_plain(operation);
+  s.is_conjugate = conjugates(operation);
+  s.is_lower = a.fill == CUSPARSE_FILL_MODE_LOWER;
+  s.is_unit = a.diagonal == CUSPARSE_DIAG_TYPE_UNIT;
+  return s;
+}
 
 cusparseStatus_t prepare(const Handle& handle, const VectorSolveCall& call, bool is_complete,
                          TriangularSystem* system, Arrays* arrays) {
@@ -139,13 +82,13 @@ cusparseStatus_t prepare(const Handle& handle, const VectorSolveCall& call, bool
   LIB_TRY(check_rows("vecY", y.size, a.rows));
   LIB_TRY(check_types(a.type, x.type, y.type, call.compute));
   s.cols = 1;
-  s.b = {x.values, x.type, 1, x.size, 0, false};
-  s.c = {y.values, y.type, 1, y.size, 0, false};
+  s.b = {x.values, number_of(x.type), 1, x.size, 0, false};
+  s.c = {y.values, number_of(y.type), 1, y.size, 0, false};
   if (!is_complete) return CUSPARSE_STATUS_SUCCESS;
-  add_matrix(*arrays, s.a, false);
+  add_matrix(*arrays, s.matrix, false);
   add_vector(*arrays, "vecX", x, false);
   add_vector(*arrays, "vecY", y, true);
-  return s.alpha.set(handle, "alpha", call.alpha, call.compute, *arrays);
+  return s.alpha_factor.set(handle, "alpha", call.alpha, call.compute, *arrays);
 }
 
 cusparseStatus_t prepare(const Handle& handle, const MatrixSolveCall& call, bool is_complete,
@@ -158,13 +101,9 @@ cusparseStatus_t prepare(const Handle& handle, const MatrixSolveCall& call, bool
   LIB_TRY(read_output("matC", call.c, &c));
   LIB_TRY(check_operation("opB", call.operation_b));
   LIB_TRY(set_matrix(s, a, call.operation_a));
-  s.b = {b.values, b.type, b.row_stride(), b.col_stride(), 0, false};
-  s.c = {c.values, c.type, c.row_stride(), c.col_stride(), 0, false};
-  if (!is_plain(call.operation_b)) {
-    std::swap(b.rows, b.cols);
-    std::swap(s.b.row_stride, s.b.col_stride);
-    s.b.is_conjugate = call.operation_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  }
+  s.b = operand_of(b, call.operation_b);
+  s.c = operand_of(c, CUSPARSE_OPERATION_NON_TRANSPOSE);
+  if (!is_plain(call.operation_b)) std::swap(b.rows, b.cols);
   LIB_TRY(check_rows("op(matB)", b.rows, a.rows));
   LIB_TRY(check_rows("matC", c.rows, a.rows));
   if (b.cols != c.cols) {
@@ -175,33 +114,34 @@ cusparseStatus_t prepare(const Handle& handle, const MatrixSolveCall& call, bool
   s.cols = c.cols;
   if (!is_complete) return CUSPARSE_STATUS_SUCCESS;
   if (!is_plain(call.operation_b)) std::swap(b.rows, b.cols);
-  add_matrix(*arrays, s.a, false);
+  add_matrix(*arrays, s.matrix, false);
   add_matrix(*arrays, "matB", b, false);
   add_matrix(*arrays, "matC", c, true);
-  return s.alpha.set(handle, "alpha", call.alpha, call.compute, *arrays);
+  return s.alpha_factor.set(handle, "alpha", call.alpha, call.compute, *arrays);
 }
 
 cusparseStatus_t analyse(const Handle& handle, const char* name, const TriangularSystem& system,
                          std::shared_ptr<Analysis>* out) {
   auto analysis = std::make_shared<Analysis>();
   analysis->rows = system.a.rows, analysis->size = system.a.values_size();
-  analysis->type = system.a.type;
+  analysis->type = system.matrix.type;
   analysis->is_transposed = system.is_transposed;
   *out = analysis;
   Arrays arrays;
-  add_structure(arrays, system.a, false);
-  return submit(handle, arrays, name, 1, time_of(system, 1), [a = system.a, analysis](uint64_t) {
-    auto lists = std::make_shared<RowLists>();
-    KM_TRY_RUN(make_row_lists(a, analysis->is_transposed, lists.get()));
-    analysis->lists.set(std::move(lists));
-    return cu::CUresult{cu::CUDA_SUCCESS};
-  });
+  add_structure(arrays, system.matrix, false);
+  return submit(
+      handle, arrays, name, 1, sparse::time_ns_of(system, 1), [a = system.a, analysis](uint64_t) {
+        auto lists = std::make_shared<RowLists>();
+        KM_TRY_RUN(result_of(sparse::make_row_lists(a, analysis->is_transposed, lists.get())));
+        analysis->lists.set(std::move(lists));
+        return cu::CUresult{cu::CUDA_SUCCESS};
+      });
 }
 
 cusparseStatus_t check_analysis(const TriangularSystem& s, const Analysis* analysis) {
   if (analysis == nullptr) return invalid("the matrix has not been analysed");
   if (analysis->rows == s.a.rows && analysis->size == s.a.values_size() &&
-      analysis->type == s.a.type && analysis->is_transposed == s.is_transposed) {
+      analysis->type == s.matrix.type && analysis->is_transposed == s.is_transposed) {
     return CUSPARSE_STATUS_SUCCESS;
   }
   return invalid("the analysis is of another matrix or operation");
@@ -211,7 +151,7 @@ cusparseStatus_t solve(const Handle& handle, const char* name, const Arrays& arr
                        const TriangularSystem& s, const std::shared_ptr<Analysis>& analysis) {
   LIB_TRY(check_analysis(s, analysis.get()));
   if (s.a.rows == 0 || s.cols == 0) return CUSPARSE_STATUS_SUCCESS;
-  const uint64_t time_ns = time_of(s, s.cols);
+  const uint64_t time_ns = sparse::time_ns_of(s, s.cols);
   const uint64_t pieces =
       std::min(pieces_of(static_cast<int64_t>(time_ns)), static_cast<uint64_t>(s.cols));
   const auto run = [s, analysis, pieces](uint64_t piece) {

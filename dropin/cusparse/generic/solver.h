@@ -4,6 +4,7 @@
 #include "dropin/cusparse/frame/published.h"
 #include "dropin/cusparse/generic/product.h"
 #include "dropin/cusparse/matrix/entries.h"
+#include "math/sparse/solver.h"
 
 namespace km::cusparse {
 
@@ -25,14 +26,15 @@ struct SolverObject {
 using VectorSolver = SolverObject<false>;
 using MatrixSolver = SolverObject<true>;
 
-/// The triangular system op(A) * C = alpha * B, where B and C may be the same.
-struct TriangularSystem {
-  SpMat a;
-  bool is_transposed = false, is_conjugate = false;
-  Operand b, c;
+/// A triangular system whose factor may be in device memory.
+struct TriangularSystem : sparse::TriangularSystem {
+  SpMat matrix;      // the descriptor of `a`
   int64_t cols = 0;  // of B and C
-  Scalar alpha;
+  Scalar alpha_factor;
 };
+
+/// The system of a solve without its dense operands.
+TriangularSystem system_of(const SpMat& a, cusparseOperation_t operation);
 
 /// The arguments of SpSV and SpSM.
 struct VectorSolveCall {

@@ -1,6 +1,5 @@
 #include "dropin/cusparse/generic/sparse_product.h"
 
-#include "dropin/cusparse/generic/product_types.h"
 #include "dropin/cusparse/generic/vectors.h"
 #include "dropin/cusparse/matrix/entries.h"
 

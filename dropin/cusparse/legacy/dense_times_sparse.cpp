@@ -42,11 +42,9 @@ cusparseStatus_t set_scalars(const Handle& handle, const void* alpha, const void
 /// The product of a BSR matrix with dense operands that the caller sets.
 Product product_of(const SpMat& a, cusparseOperation_t operation, cudaDataType type) {
   Product p;
-  p.a = a;
-  p.is_transposed = !is_plain(operation);
-  p.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  p.compute = type;
-  p.rows = p.is_transposed ? a.cols : a.rows;
+  sparse::set_sparse(p, a.plain(), !is_plain(operation), conjugates(operation));
+  p.compute = number_of(type);
+  p.rows = is_plain(operation) ? a.rows : a.cols;
   return p;
 }
 
@@ -139,10 +137,10 @@ cusparseStatus_t bsrmv(const Handle& handle, cudaDataType type, const BsrArgumen
   Product p = product_of(a, operation, type);
   p.cols = 1;
   const int64_t inner = p.is_transposed ? a.rows : a.cols;
-  p.b = {const_cast<void*>(x), type, 1, inner, 0, false};
-  p.c = p.d = {y, type, 1, p.rows, 0, false};
+  p.b = {const_cast<void*>(x), number_of(type), 1, inner, 0, false};
+  p.c = p.d = {y, number_of(type), 1, p.rows, 0, false};
   Arrays arrays;
-  LIB_TRY(set_scalars(handle, alpha, beta, type, &p.alpha, &p.beta, arrays));
+  LIB_TRY(set_scalars(handle, alpha, beta, type, &p.alpha_factor, &p.beta_factor, arrays));
   add_matrix(arrays, a, false);
   arrays.read("x", x, inner, bytes_of(type));
   arrays.written("y", y, p.rows, bytes_of(type));
@@ -165,11 +163,11 @@ cusparseStatus_t bsrmm(const Handle& handle, cudaDataType type, const BsrArgumen
   b.ld = call.ldb, b.values = const_cast<void*>(call.b), b.type = type;
   c.rows = p.rows, c.cols = call.cols, c.ld = call.ldc, c.values = call.c, c.type = type;
   if (b.ld < b.rows || c.ld < c.rows) return invalid("ldb is %d, ldc %d", call.ldb, call.ldc);
-  p.b = {b.values, type, is_b_plain ? 1 : b.ld, is_b_plain ? b.ld : 1, 0, false};
-  p.b.is_conjugate = call.operation_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  p.c = p.d = {c.values, type, 1, c.ld, 0, false};
+  p.b = operand_of(b, call.operation_b);
+  p.c = p.d = operand_of(c, CUSPARSE_OPERATION_NON_TRANSPOSE);
   Arrays arrays;
-  LIB_TRY(set_scalars(handle, call.alpha, call.beta, type, &p.alpha, &p.beta, arrays));
+  LIB_TRY(
+      set_scalars(handle, call.alpha, call.beta, type, &p.alpha_factor, &p.beta_factor, arrays));
   add_matrix(arrays, a, false);
   add_matrix(arrays, "B", b, false);
   add_matrix(arrays, "C", c, true);

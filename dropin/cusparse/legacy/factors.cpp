@@ -257,19 +257,6 @@ cusparseStatus_t give_pivot(const Handle& handle, InfoKind kind, const void* id,
   return frame::fail(CUSPARSE_STATUS_ZERO_PIVOT, "row %d has no pivot", found);
 }
 
-namespace {
-
-/// The system of a solve without its dense operands.
-TriangularSystem system_of(const SpMat& a, cusparseOperation_t operation) {
-  TriangularSystem s;
-  s.a = a;
-  s.is_transposed = !is_plain(operation);
-  s.is_conjugate = operation == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-  return s;
-}
-
-}  // namespace
-
 cusparseStatus_t analyse_bsr(const Handle& handle, InfoKind kind, const void* id, const SpMat& a,
                              cusparseOperation_t operation) {
   FactorInfo info;
@@ -310,8 +297,9 @@ cusparseStatus_t solve_bsr(const Handle& handle, InfoKind kind, const void* id, 
   DnMat x = b;
   x.ld = call.ldx, x.values = call.x;
   if (b.ld < b.rows || x.ld < x.rows) return invalid("ldb is %d, ldx %d", call.ldb, call.ldx);
-  s.b = {b.values, a.type, is_plain_x ? 1 : b.ld, is_plain_x ? b.ld : 1, 0, false};
-  s.c = {x.values, a.type, is_plain_x ? 1 : x.ld, is_plain_x ? x.ld : 1, 0, false};
+  const cusparseOperation_t shape =
+      is_plain_x ? CUSPARSE_OPERATION_NON_TRANSPOSE : CUSPARSE_OPERATION_TRANSPOSE;
+  s.b = operand_of(b, shape), s.c = operand_of(x, shape);
   Arrays arrays;
   add_matrix(arrays, a, false);
   LIB_TRY(submit(handle, arrays, "bsrsv2: pivots", 1, time_of(a.nnz),
@@ -324,7 +312,7 @@ cusparseStatus_t solve_bsr(const Handle& handle, InfoKind kind, const void* id, 
                      return cu::CUresult{};
                    });
                  }));
-  LIB_TRY(s.alpha.set(handle, "alpha", call.alpha, a.type, arrays));
+  LIB_TRY(s.alpha_factor.set(handle, "alpha", call.alpha, a.type, arrays));
   add_matrix(arrays, "B", b, false);
   add_matrix(arrays, "X", x, true);
   return solve(handle, "bsrsv2: solve", arrays, s, info.analysis);

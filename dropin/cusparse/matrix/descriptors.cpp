@@ -1,13 +1,26 @@
 #include "dropin/cusparse/matrix/descriptors.h"
 
-#include <utility>
-
 #include "dropin/cusparse/matrix/indices.h"
 
 namespace km::cusparse {
 namespace {
 
-int64_t ceil_of(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+sparse::Format plain_format(cusparseFormat_t format) {
+  switch (format) {
+    case CUSPARSE_FORMAT_CSC:
+      return sparse::Format::kCsc;
+    case CUSPARSE_FORMAT_COO:
+      return sparse::Format::kCoo;
+    case CUSPARSE_FORMAT_BSR:
+      return sparse::Format::kBsr;
+    case CUSPARSE_FORMAT_BLOCKED_ELL:
+      return sparse::Format::kBlockedEll;
+    case CUSPARSE_FORMAT_SLICED_ELLPACK:
+      return sparse::Format::kSlicedEll;
+    default:
+      return sparse::Format::kCsr;
+  }
+}
 
 /// The number of elements from the first matrix of a batch to the end of the last one.
 int64_t batch_extent(int64_t one, int64_t stride, int64_t count) {
@@ -16,57 +29,22 @@ int64_t batch_extent(int64_t one, int64_t stride, int64_t count) {
   return before > INT64_MAX - one ? INT64_MAX : before + one;
 }
 
-/// The address `count` elements further.
-void* advanced(void* address, int64_t count, int64_t element_bytes) {
-  return address == nullptr ? nullptr : static_cast<char*>(address) + count * element_bytes;
-}
-
 }  // namespace
 
-int64_t SpMat::lines() const {
-  switch (format) {
-    case CUSPARSE_FORMAT_CSC:
-      return cols;
-    case CUSPARSE_FORMAT_COO:
-      return nnz;
-    case CUSPARSE_FORMAT_CSR:
-      return rows;
-    default:
-      return ceil_of(rows, row_block);
-  }
-}
-
-int64_t SpMat::offsets_size() const {
-  if (format == CUSPARSE_FORMAT_BLOCKED_ELL) return 0;
-  return format == CUSPARSE_FORMAT_COO ? nnz : lines() + 1;
-}
-
-int64_t SpMat::indices_size() const {
-  if (format == CUSPARSE_FORMAT_BLOCKED_ELL) return checked_product(lines(), ell_cols / col_block);
-  if (format == CUSPARSE_FORMAT_BSR) return nnz / (row_block * col_block);
-  return format == CUSPARSE_FORMAT_SLICED_ELLPACK ? padded_size : nnz;
-}
-
-int64_t SpMat::values_size() const {
-  if (format == CUSPARSE_FORMAT_BLOCKED_ELL) return checked_product(rows, ell_cols);
-  return format == CUSPARSE_FORMAT_SLICED_ELLPACK ? padded_size : nnz;
-}
-
-SpMat SpMat::of_batch(int64_t batch) const {
-  SpMat one = *this;
-  one.offsets = advanced(offsets, batch * offsets_stride, bytes_of_index(offsets_type));
-  one.indices = advanced(indices, batch * indices_stride, bytes_of_index(indices_type));
-  one.values = advanced(values, batch * values_stride, bytes_of(type));
-  return one;
-}
-
-SpMat SpMat::transposed() const {
-  SpMat other = *this;
-  std::swap(other.rows, other.cols);
-  if (format == CUSPARSE_FORMAT_COO) std::swap(other.offsets, other.indices);
-  if (format == CUSPARSE_FORMAT_CSR) other.format = CUSPARSE_FORMAT_CSC;
-  if (format == CUSPARSE_FORMAT_CSC) other.format = CUSPARSE_FORMAT_CSR;
-  return other;
+sparse::Matrix SpMat::plain() const {
+  sparse::Matrix m;
+  m.format = plain_format(format);
+  m.type = number_of(type);
+  m.has_wide_offsets = is_wide(offsets_type), m.has_wide_indices = is_wide(indices_type);
+  m.has_row_order = order == CUSPARSE_ORDER_ROW;
+  m.base = base;
+  m.rows = rows, m.cols = cols, m.nnz = nnz;
+  m.row_block = row_block, m.col_block = col_block;
+  m.ell_cols = ell_cols, m.padded_size = padded_size;
+  m.offsets = offsets, m.indices = indices, m.values = values;
+  m.offsets_stride = offsets_stride, m.indices_stride = indices_stride;
+  m.values_stride = values_stride;
+  return m;
 }
 
 int64_t DnMat::extent() const {

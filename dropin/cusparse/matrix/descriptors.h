@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "dropin/cusparse/frame/arrays.h"
+#include "math/sparse/matrix.h"
 
 namespace km::cusparse {
 
@@ -35,21 +36,14 @@ struct SpMat {
   int64_t offsets_stride = 0, indices_stride = 0, values_stride = 0;  // in elements
   bool is_const = false;
 
-  /// The number of lines that entries are visited by: rows or columns, blocks of rows, slices;
-  /// with COO, elements.
-  int64_t lines() const;
-  /// The number of elements of `offsets`, `indices` and `values` in one matrix of the batch.
-  int64_t offsets_size() const;
-  int64_t indices_size() const;
-  int64_t values_size() const;
-  /// True if each line has rows of its own.
-  bool has_row_lines() const {
-    return format != CUSPARSE_FORMAT_CSC && format != CUSPARSE_FORMAT_COO;
-  }
-  /// One matrix of the batch.
-  SpMat of_batch(int64_t batch) const;
-  /// The transposed matrix, for the formats that are each other's transposed form.
-  SpMat transposed() const;
+  /// The matrix as sparse loops read it.
+  sparse::Matrix plain() const;
+  // See sparse::Matrix.
+  int64_t lines() const { return plain().lines(); }
+  int64_t offsets_size() const { return plain().offsets_size(); }
+  int64_t indices_size() const { return plain().indices_size(); }
+  int64_t values_size() const { return plain().values_size(); }
+  bool has_row_lines() const { return plain().has_row_lines(); }
 };
 
 struct DnMat {

@@ -1,17 +1,16 @@
-#include "dropin/cusparse/matrix/entries.h"
+#include "math/sparse/entries.h"
 
 #include <numeric>
 #include <utility>
 
-namespace km::cusparse {
+namespace km::sparse {
 
-int64_t first_line(const SpMat& m, uint64_t piece, uint64_t pieces) {
+int64_t first_line(const Matrix& m, uint64_t piece, uint64_t pieces) {
   const int64_t lines = m.lines();
   if (piece == 0 || piece >= pieces) return piece == 0 ? 0 : lines;
-  const bool has_offsets =
-      m.format != CUSPARSE_FORMAT_COO && m.format != CUSPARSE_FORMAT_BLOCKED_ELL;
+  const bool has_offsets = m.format != Format::kCoo && m.format != Format::kBlockedEll;
   if (!has_offsets) return first_of_piece(lines, piece, pieces);
-  const Indices offsets = offsets_of(m);
+  const Indices offsets = m.offsets_list();
   const int64_t entries = std::clamp<int64_t>(offsets[lines], 0, m.indices_size());
   const int64_t wanted = first_of_piece(lines + entries, piece, pieces);
   int64_t low = 0, high = lines;
@@ -27,10 +26,10 @@ int64_t first_line(const SpMat& m, uint64_t piece, uint64_t pieces) {
   return low;
 }
 
-cu::CUresult make_row_lists(const SpMat& m, bool is_transposed, RowLists* out) {
+Status make_row_lists(const Matrix& m, bool is_transposed, RowLists* out) {
   const auto rows = static_cast<size_t>(is_transposed ? m.cols : m.rows);
   out->rows.assign(rows + 1, 0);
-  KM_TRY_RUN(for_all_entries(m, [&](int64_t row, int64_t col, int64_t) {
+  KM_TRY(for_all_entries(m, [&](int64_t row, int64_t col, int64_t) {
     ++out->rows[static_cast<size_t>(is_transposed ? col : row) + 1];
   }));
   std::partial_sum(out->rows.begin(), out->rows.end(), out->rows.begin());
@@ -67,4 +66,4 @@ void sort_rows(RowLists& lists) {
   }
 }
 
-}  // namespace km::cusparse
+}  // namespace km::sparse
