@@ -85,16 +85,26 @@ def is_blas_call(function) -> bool:
     )
 
 
+def is_sparse_call(function) -> bool:
+    """True for a call that takes a sparse matrix."""
+    return any(p.type == "const km_sparse_matrix*" for p in function.parameters)
+
+
 def blas_argument(function) -> str:
     """The condition of a wrong argument of a BLAS routine."""
+    is_sparse = is_sparse_call(function)
     kinds = [p for p in function.parameters if re.match(r"km_(data_type|blas_\w+)$", p.type)]
     pointers = [p.name for p in function.parameters if p.type.endswith("*")]
     sizes = [p.name for p in function.parameters if p.type == "uint64_t"]
     has = {p.type for p in function.parameters}
     parts = [f"{listed([p.name for p in kinds])} is no value of its kind that the routine takes",
-             f"{listed(pointers)} is null", f"{listed(sizes)} is beyond 2^31 - 1"]
+             f"{listed(pointers)} is null"]
+    if is_sparse:
+        parts.append("a member of `a` has a value that it cannot have")
+    if sizes:
+        parts.append(f"{listed(sizes)} is beyond 2^31 - 1")
     if "const km_blas_vector*" in has:
-        parts.append("an increment is 0 or beyond 2^31 - 1")
+        parts.append(f"an increment is {'below 1' if is_sparse else '0'} or beyond 2^31 - 1")
     if "const km_blas_matrix*" in has and not PACKED.match(function.name):
         parts.append("a leading dimension is less than a line or beyond 2^31 - 1")
     parts.append("an address is no multiple of a number's size")

@@ -5,13 +5,18 @@
  *   a.offsets = km_place(row_offsets, 0);
  *   a.indices = km_place(column_indices, 0);
  *   a.values = km_place(values, 0);
- *   KM_CHECK(km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &x, &zero,
- * &y));
+ *   KM_CHECK(
+ *       km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &x, &zero, &y));
  *
- * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h). Offsets
- * and indices are read when a call runs; one that points outside the arrays ends the context, as a
- * fault of a kernel does. `type` is f32, f64, c32 or c64. Dense matrices have the BLAS object's
- * layout.
+ * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h). `type`
+ * is f32, f64, c32 or c64; values, dense operands and scalars have it. Increments of vectors are at
+ * least 1, dense matrices have the BLAS object's layout, and the strides of arrays are not used.
+ *
+ * Offsets and indices are read when a call runs. One that points outside of the matrix, or offsets
+ * that do not ascend, end the context with KM_ERROR_ILLEGAL_ADDRESS on CPUs, as a fault of a kernel
+ * does; NVIDIA's library may read outside of the arrays instead. The nonzeros of a row need no
+ * order, and those in one place count together. A beta of 0 overwrites, and does not read what was
+ * there.
  */
 #ifndef KERNELMILL_SPARSE_H
 #define KERNELMILL_SPARSE_H
@@ -54,8 +59,8 @@ KM_API km_status km_sparse_mm(km_blas blas, km_data_type type, km_blas_operation
                               const km_sparse_matrix* a, const km_blas_matrix* b, const void* beta,
                               const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used.
- * y may be x. CUDA: cusparseSpSV. */
+/** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used,
+ * nor is the diagonal if it is KM_BLAS_DIAGONAL_UNIT. y may be x. CUDA: cusparseSpSV. */
 KM_API km_status km_sparse_sv(km_blas blas, km_data_type type, km_blas_operation operation,
                               km_blas_triangle triangle, km_blas_diagonal diagonal,
                               const void* alpha, const km_sparse_matrix* a, const km_blas_vector* x,

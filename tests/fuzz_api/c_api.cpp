@@ -326,6 +326,28 @@ km_blas_matrix draw_matrix(Values& values) {
   return matrix;
 }
 
+km_array draw_array(Values& values) {
+  const km_blas_vector vector = draw_vector(values);
+  return {vector.slice, vector.address, vector.offset, 0};
+}
+
+/// Offsets and indices are any bits that are in memory: they end the context if they are wrong.
+km_sparse_matrix draw_sparse(Values& values) {
+  km_sparse_matrix matrix{};
+  matrix.format = values.is_wrong() ? 9 : static_cast<int32_t>(1 + values.random.below(3));
+  matrix.index_size_bytes = values.is_wrong() ? 3 : 4 << values.random.below(2);
+  matrix.index_base = values.is_wrong() ? 2 : narrow(values.random.below(2));
+  matrix.reserved = values.is_wrong() ? 1 : 0;
+  for (uint64_t* const size : {&matrix.rows, &matrix.columns, &matrix.nonzeros}) {
+    *size = values.is_wrong() ? values.edge() : values.random.below(12);
+  }
+  if (!values.random.one_in(4)) matrix.columns = matrix.rows;
+  matrix.offsets = draw_array(values);
+  matrix.indices = draw_array(values);
+  matrix.values = draw_array(values);
+  return matrix;
+}
+
 void fill_arguments(Values& values, uint8_t* memory, size_t size_bytes) {
   for (size_t at = 0; at < size_bytes; at += 8) {
     const Word word = at == 16 ? values.random.below(256) : values.address(values.is_wrong());
@@ -358,6 +380,9 @@ void CApi::fill(const Row& row, const Parameter& parameter, Values& values, void
       return fill_each<km_blas_vector>(memory, count, [&](size_t) { return draw_vector(values); });
     case k_km_blas_matrix:
       return fill_each<km_blas_matrix>(memory, count, [&](size_t) { return draw_matrix(values); });
+    case k_km_sparse_matrix:
+      return fill_each<km_sparse_matrix>(memory, count,
+                                         [&](size_t) { return draw_sparse(values); });
     case kBlockShapes:
       return fill_each<uint32_t>(memory, 3 * count, [&](size_t) {
         return narrow(values.number(kDimension, values.is_wrong()));
@@ -389,7 +414,7 @@ void CApi::adjust(const Row& row, Values& values, Word* words) {
     words[2] = std::min(words[2], HostMemory::kPagesBytes / words[3]);
     if (words[2] == 0) words[3] = std::min<Word>(words[3], HostMemory::kPagesBytes);
   }
-  if (has_part(row, "km_blas_")) {
+  if (has_part(row, "km_blas_") || has_part(row, "km_sparse_")) {
     for (size_t i = 0; i < row.parameter_count; ++i) {
       const bool is_count = row.parameters[i].kind == Kind::kNumber;
       if (is_count && words[i] < 4096) words[i] %= 12;
