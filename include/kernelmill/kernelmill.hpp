@@ -35,5 +35,6 @@
 #include <kernelmill/cpp/mdspan.hpp>
 #include <kernelmill/cpp/names.hpp>
 #include <kernelmill/cpp/raw.hpp>
+#include <kernelmill/cpp/sparse.hpp>
 
 #endif
