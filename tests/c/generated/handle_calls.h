@@ -15,6 +15,7 @@ enum {
   HANDLE_GRAPH,
   HANDLE_GRAPH_EXEC,
   HANDLE_BLAS,
+  HANDLE_FFT,
   HANDLE_TUNE,
   HANDLE_TYPE_COUNT
 };
@@ -1128,6 +1129,81 @@ static km_status call_km_blas_trsm(const uint64_t* handles, call_values* values)
   return km_blas_trsm(handles[0], 0, 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL);
 }
 
+static km_status call_km_fft_create(const uint64_t* handles, call_values* values) {
+  return km_fft_create(handles[0], NULL, out_at(values, 0));
+}
+
+static km_status call_km_fft_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_fft_destroy(handles[0]);
+}
+
+static km_status call_km_fft_execute(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_fft_execute(handles[0], 0, NULL, NULL);
+}
+
+static km_status call_km_solve_potrf(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_potrf(handles[0], 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_solve_potrs(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_potrs(handles[0], 0, 0, 0, 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_getrf(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_getrf(handles[0], 0, 0, 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_getrs(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_getrs(handles[0], 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_geqrf(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_geqrf(handles[0], 0, 0, 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_orgqr(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_orgqr(handles[0], 0, 0, 0, 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_ormqr(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_ormqr(handles[0], 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_syevd(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_syevd(handles[0], 0, 0, 0, 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_solve_gesvd(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_solve_gesvd(handles[0], 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL);
+}
+
+static km_status call_km_sparse_mv(const uint64_t* handles, call_values* values) {
+  return km_sparse_mv(handles[0], 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_sparse_mm(const uint64_t* handles, call_values* values) {
+  return km_sparse_mm(handles[0], 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_sparse_sv(const uint64_t* handles, call_values* values) {
+  return km_sparse_sv(handles[0], 0, 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
+static km_status call_km_sparse_sm(const uint64_t* handles, call_values* values) {
+  return km_sparse_sm(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
 static km_status call_km_tune_create(const uint64_t* handles, call_values* values) {
   return km_tune_create(handles[0], values->text, 0, values->text, out_at(values, 0));
 }
@@ -1434,6 +1510,22 @@ static const handle_call handle_calls[] = {
     {"km_blas_her2k", call_km_blas_her2k, 1, {HANDLE_BLAS}, 0},
     {"km_blas_trmm", call_km_blas_trmm, 1, {HANDLE_BLAS}, 0},
     {"km_blas_trsm", call_km_blas_trsm, 1, {HANDLE_BLAS}, 0},
+    {"km_fft_create", call_km_fft_create, 1, {HANDLE_STREAM}, 0},
+    {"km_fft_destroy", call_km_fft_destroy, 1, {HANDLE_FFT}, 1},
+    {"km_fft_execute", call_km_fft_execute, 1, {HANDLE_FFT}, 0},
+    {"km_solve_potrf", call_km_solve_potrf, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_potrs", call_km_solve_potrs, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_getrf", call_km_solve_getrf, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_getrs", call_km_solve_getrs, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_geqrf", call_km_solve_geqrf, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_orgqr", call_km_solve_orgqr, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_ormqr", call_km_solve_ormqr, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_syevd", call_km_solve_syevd, 1, {HANDLE_BLAS}, 0},
+    {"km_solve_gesvd", call_km_solve_gesvd, 1, {HANDLE_BLAS}, 0},
+    {"km_sparse_mv", call_km_sparse_mv, 1, {HANDLE_BLAS}, 0},
+    {"km_sparse_mm", call_km_sparse_mm, 1, {HANDLE_BLAS}, 0},
+    {"km_sparse_sv", call_km_sparse_sv, 1, {HANDLE_BLAS}, 0},
+    {"km_sparse_sm", call_km_sparse_sm, 1, {HANDLE_BLAS}, 0},
     {"km_tune_create", call_km_tune_create, 1, {HANDLE_DEVICE}, 0},
     {"km_tune_destroy", call_km_tune_destroy, 1, {HANDLE_TUNE}, 1},
     {"km_tune_add_candidate", call_km_tune_add_candidate, 1, {HANDLE_TUNE}, 0},

@@ -216,6 +216,7 @@ KM_GRAPH_NODE_DOWNLOAD_3D = 11
 KM_GRAPH_NODE_FILL_2D = 12
 KM_GRAPH_NODE_COPY_PEER = 13
 KM_GRAPH_NODE_BLAS = 14
+KM_GRAPH_NODE_LIBRARY = 15
 KM_GRAPH_NODE_MEMORY_OPS = 64
 KM_GRAPH_DIFFERENCE_INVALID = 0
 KM_GRAPH_DIFFERENCE_NONE = 1
@@ -255,6 +256,21 @@ KM_BLAS_DIAGONAL_UNIT = 2
 KM_BLAS_SIDE_INVALID = 0
 KM_BLAS_SIDE_LEFT = 1
 KM_BLAS_SIDE_RIGHT = 2
+KM_FFT_KIND_INVALID = 0
+KM_FFT_KIND_COMPLEX = 1
+KM_FFT_KIND_REAL_TO_COMPLEX = 2
+KM_FFT_KIND_COMPLEX_TO_REAL = 3
+KM_FFT_DIRECTION_INVALID = 0
+KM_FFT_DIRECTION_FORWARD = 1
+KM_FFT_DIRECTION_INVERSE = 2
+KM_SOLVE_VECTORS_INVALID = 0
+KM_SOLVE_VECTORS_NONE = 1
+KM_SOLVE_VECTORS_THIN = 2
+KM_SOLVE_VECTORS_ALL = 3
+KM_SPARSE_FORMAT_INVALID = 0
+KM_SPARSE_FORMAT_CSR = 1
+KM_SPARSE_FORMAT_CSC = 2
+KM_SPARSE_FORMAT_COO = 3
 KM_TUNE_CHECK_INVALID = 0
 KM_TUNE_CHECK_OFF = 1
 KM_TUNE_CHECK_EXACT = 2
@@ -593,6 +609,51 @@ class km_blas_matrix(c.Structure):
     ]
 
 
+class km_array(c.Structure):
+    _fields_ = [
+        ("slice", c.c_uint64),
+        ("address", c.c_uint64),
+        ("offset", c.c_uint64),
+        ("stride", c.c_uint64),
+    ]
+
+
+class km_fft_layout(c.Structure):
+    _fields_ = [
+        ("extents", c.c_uint64 * 3),
+        ("stride", c.c_uint64),
+        ("distance", c.c_uint64),
+    ]
+
+
+class km_fft_shape(c.Structure):
+    _fields_ = [
+        ("kind", c.c_int32),
+        ("type", c.c_int32),
+        ("rank", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("sizes", c.c_uint64 * 3),
+        ("batch_count", c.c_uint64),
+        ("input", km_fft_layout),
+        ("output", km_fft_layout),
+    ]
+
+
+class km_sparse_matrix(c.Structure):
+    _fields_ = [
+        ("format", c.c_int32),
+        ("index_size_bytes", c.c_uint32),
+        ("index_base", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("rows", c.c_uint64),
+        ("columns", c.c_uint64),
+        ("nonzeros", c.c_uint64),
+        ("offsets", km_array),
+        ("indices", km_array),
+        ("values", km_array),
+    ]
+
+
 class km_tune_result(c.Structure):
     _fields_ = [
         ("struct_size", c.c_uint32),
@@ -640,6 +701,10 @@ SIZES: dict[str, int] = {
     "km_profile_row": 208,
     "km_blas_vector": 32,
     "km_blas_matrix": 40,
+    "km_array": 32,
+    "km_fft_layout": 40,
+    "km_fft_shape": 128,
+    "km_sparse_matrix": 136,
     "km_tune_result": 32,
 }
 
@@ -922,6 +987,22 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_blas_her2k": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
     "km_blas_trmm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
     "km_blas_trsm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_fft_create": (c.c_uint64, c.c_void_p, c.POINTER(c.c_uint64),),
+    "km_fft_destroy": (c.c_uint64,),
+    "km_fft_execute": (c.c_uint64, c.c_int32, c.c_void_p, c.c_void_p,),
+    "km_solve_potrf": (c.c_uint64, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p,),
+    "km_solve_potrs": (c.c_uint64, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_getrf": (c.c_uint64, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_getrs": (c.c_uint64, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_geqrf": (c.c_uint64, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_orgqr": (c.c_uint64, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_ormqr": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_syevd": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_solve_gesvd": (c.c_uint64, c.c_int32, c.c_int32, c.c_uint64, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_sparse_mv": (c.c_uint64, c.c_int32, c.c_int32, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_sparse_mm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_sparse_sv": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_sparse_sm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
     "km_tune_create": (c.c_uint64, c.c_char_p, c.c_uint64, c.c_char_p, c.POINTER(c.c_uint64),),
     "km_tune_destroy": (c.c_uint64,),
     "km_tune_add_candidate": (c.c_uint64, c.c_void_p, c.c_char_p, c.POINTER(c.c_uint32),),

@@ -295,6 +295,22 @@ static const char *const names[] = {
     "km_blas_her2k",
     "km_blas_trmm",
     "km_blas_trsm",
+    "km_fft_create",
+    "km_fft_destroy",
+    "km_fft_execute",
+    "km_solve_potrf",
+    "km_solve_potrs",
+    "km_solve_getrf",
+    "km_solve_getrs",
+    "km_solve_geqrf",
+    "km_solve_orgqr",
+    "km_solve_ormqr",
+    "km_solve_syevd",
+    "km_solve_gesvd",
+    "km_sparse_mv",
+    "km_sparse_mm",
+    "km_sparse_sv",
+    "km_sparse_sm",
     "km_tune_create",
     "km_tune_destroy",
     "km_tune_add_candidate",
@@ -754,6 +770,58 @@ void *kmgo_call_qiiiqqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, 
 
 void *kmgo_call_qiiiiiqqppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, int32_t a5, uint64_t a6, uint64_t a7, void *a8, void *a9, void *a10) {
   return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, int32_t, int32_t, uint64_t, uint64_t, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10);
+}
+
+void *kmgo_call_qipp(uint32_t place, uint64_t a0, int32_t a1, void *a2, void *a3) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, void *, void *)), a0, a1, a2, a3);
+}
+
+void *kmgo_call_qiiqqpp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, uint64_t a3, uint64_t a4, void *a5, void *a6) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, uint64_t, uint64_t, void *, void *)), a0, a1, a2, a3, a4, a5, a6);
+}
+
+void *kmgo_call_qiiqqqppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, uint64_t a3, uint64_t a4, uint64_t a5, void *a6, void *a7, void *a8) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, uint64_t, uint64_t, uint64_t, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8);
+}
+
+void *kmgo_call_qiqqqppp(uint32_t place, uint64_t a0, int32_t a1, uint64_t a2, uint64_t a3, uint64_t a4, void *a5, void *a6, void *a7) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, uint64_t, uint64_t, uint64_t, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7);
+}
+
+void *kmgo_call_qiiqqqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, uint64_t a3, uint64_t a4, uint64_t a5, void *a6, void *a7, void *a8, void *a9) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, uint64_t, uint64_t, uint64_t, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
+}
+
+void *kmgo_call_qiqqqqppp(uint32_t place, uint64_t a0, int32_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, void *a6, void *a7, void *a8) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, uint64_t, uint64_t, uint64_t, uint64_t, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8);
+}
+
+void *kmgo_call_qiiiqqqqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, void *a8, void *a9, void *a10, void *a11) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, uint64_t, uint64_t, uint64_t, uint64_t, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11);
+}
+
+void *kmgo_call_qiiiqqppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, uint64_t a4, uint64_t a5, void *a6, void *a7, void *a8) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, uint64_t, uint64_t, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8);
+}
+
+void *kmgo_call_qiiqqqppppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, uint64_t a3, uint64_t a4, uint64_t a5, void *a6, void *a7, void *a8, void *a9, void *a10) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, uint64_t, uint64_t, uint64_t, void *, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10);
+}
+
+void *kmgo_call_qiippppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, void *a3, void *a4, void *a5, void *a6, void *a7) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, void *, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7);
+}
+
+void *kmgo_call_qiiiqppppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, uint64_t a4, void *a5, void *a6, void *a7, void *a8, void *a9) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, uint64_t, void *, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
+}
+
+void *kmgo_call_qiiiipppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, void *a5, void *a6, void *a7, void *a8) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, int32_t, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8);
+}
+
+void *kmgo_call_qiiiiqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, uint64_t a5, void *a6, void *a7, void *a8, void *a9) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, int32_t, uint64_t, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
 }
 
 void *kmgo_call_qppp(uint32_t place, uint64_t a0, void *a1, void *a2, void *a3) {

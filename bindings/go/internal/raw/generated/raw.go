@@ -2032,86 +2032,198 @@ func Km_blas_trsm(blas uint64, type_ int32, side int32, triangle int32, operatio
 	return takeFailure(C.kmgo_call_qiiiiiqqppp(276, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
+func Km_fft_create(stream uint64, shape unsafe.Pointer, outFft unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qpp(277, C.uint64_t(stream), shape, outFft))
+}
+
+func Km_fft_destroy(fft uint64) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_q(278, C.uint64_t(fft)))
+}
+
+func Km_fft_execute(fft uint64, direction int32, input unsafe.Pointer, output unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qipp(279, C.uint64_t(fft), C.int32_t(direction), input, output))
+}
+
+func Km_solve_potrf(blas uint64, type_ int32, triangle int32, n uint64, batchCount uint64, a unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiqqpp(280, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, info))
+}
+
+func Km_solve_potrs(blas uint64, type_ int32, triangle int32, n uint64, columns uint64, batchCount uint64, a unsafe.Pointer, b unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiqqqppp(281, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, b, info))
+}
+
+func Km_solve_getrf(blas uint64, type_ int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, pivots unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiqqqppp(282, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, pivots, info))
+}
+
+func Km_solve_getrs(blas uint64, type_ int32, operation int32, n uint64, columns uint64, batchCount uint64, a unsafe.Pointer, pivots unsafe.Pointer, b unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiqqqpppp(283, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, pivots, b, info))
+}
+
+func Km_solve_geqrf(blas uint64, type_ int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiqqqppp(284, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, tau, info))
+}
+
+func Km_solve_orgqr(blas uint64, type_ int32, m uint64, n uint64, k uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiqqqqppp(285, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, info))
+}
+
+func Km_solve_ormqr(blas uint64, type_ int32, side int32, operation int32, m uint64, n uint64, k uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, c unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiiqqqqpppp(286, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, c, info))
+}
+
+func Km_solve_syevd(blas uint64, type_ int32, vectors int32, triangle int32, n uint64, batchCount uint64, a unsafe.Pointer, eigenvalues unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiiqqppp(287, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, eigenvalues, info))
+}
+
+func Km_solve_gesvd(blas uint64, type_ int32, vectors int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, singularValues unsafe.Pointer, u unsafe.Pointer, vh unsafe.Pointer, info unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiqqqppppp(288, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, singularValues, u, vh, info))
+}
+
+func Km_sparse_mv(blas uint64, type_ int32, operation int32, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiippppp(289, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), alpha, a, x, beta, y))
+}
+
+func Km_sparse_mm(blas uint64, type_ int32, operationA int32, operationB int32, columns uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiiqppppp(290, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(columns), alpha, a, b, beta, c))
+}
+
+func Km_sparse_sv(blas uint64, type_ int32, operation int32, triangle int32, diagonal int32, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiiipppp(291, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), alpha, a, x, y))
+}
+
+func Km_sparse_sm(blas uint64, type_ int32, operation int32, triangle int32, diagonal int32, columns uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiiiiqpppp(292, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), C.uint64_t(columns), alpha, a, b, c))
+}
+
 func Km_tune_create(device uint64, source unsafe.Pointer, sourceSizeBytes uint64, kernel unsafe.Pointer, outTune unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(277, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
+	return takeFailure(C.kmgo_call_qpqpp(293, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
 }
 
 func Km_tune_destroy(tune uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(278, C.uint64_t(tune)))
+	return takeFailure(C.kmgo_call_q(294, C.uint64_t(tune)))
 }
 
 func Km_tune_add_candidate(tune uint64, config unsafe.Pointer, options unsafe.Pointer, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppp(279, C.uint64_t(tune), config, options, outCandidate))
+	return takeFailure(C.kmgo_call_qppp(295, C.uint64_t(tune), config, options, outCandidate))
 }
 
 func Km_tune_add_buffer(tune uint64, data unsafe.Pointer, sizeBytes uint64, flags uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqu(280, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
+	return takeFailure(C.kmgo_call_qpqu(296, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
 }
 
 func Km_tune_add_scalar(tune uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(281, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(297, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_tune_set_check(tune uint64, check int32, tolerance float64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qid(282, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
+	return takeFailure(C.kmgo_call_qid(298, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
 }
 
 func Km_tune_set_budget(tune uint64, budgetNs uint64, warmupCount uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqu(283, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
+	return takeFailure(C.kmgo_call_qqu(299, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
 }
 
 func Km_tune_set_progress(tune uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(284, C.uint64_t(tune), callback, userData))
+	return takeFailure(C.kmgo_call_qpp(300, C.uint64_t(tune), callback, userData))
 }
 
 func Km_tune_run(tune uint64, problem unsafe.Pointer, flags uint32, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpup(285, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
+	return takeFailure(C.kmgo_call_qpup(301, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
 }
 
 func Km_tune_result_get(tune uint64, candidate uint32, outResult unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(286, C.uint64_t(tune), C.uint32_t(candidate), outResult))
+	return takeFailure(C.kmgo_call_qup(302, C.uint64_t(tune), C.uint32_t(candidate), outResult))
 }
 
 func Km_tune_result_message(tune uint64, candidate uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(287, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(303, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_tune_function(tune uint64, candidate uint32, context uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(288, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
+	return takeFailure(C.kmgo_call_quqp(304, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
 }

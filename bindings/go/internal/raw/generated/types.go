@@ -216,6 +216,7 @@ const (
 	GRAPH_NODE_FILL_2D                              = 12
 	GRAPH_NODE_COPY_PEER                            = 13
 	GRAPH_NODE_BLAS                                 = 14
+	GRAPH_NODE_LIBRARY                              = 15
 	GRAPH_NODE_MEMORY_OPS                           = 64
 	GRAPH_DIFFERENCE_INVALID                        = 0
 	GRAPH_DIFFERENCE_NONE                           = 1
@@ -255,6 +256,21 @@ const (
 	BLAS_SIDE_INVALID                               = 0
 	BLAS_SIDE_LEFT                                  = 1
 	BLAS_SIDE_RIGHT                                 = 2
+	FFT_KIND_INVALID                                = 0
+	FFT_KIND_COMPLEX                                = 1
+	FFT_KIND_REAL_TO_COMPLEX                        = 2
+	FFT_KIND_COMPLEX_TO_REAL                        = 3
+	FFT_DIRECTION_INVALID                           = 0
+	FFT_DIRECTION_FORWARD                           = 1
+	FFT_DIRECTION_INVERSE                           = 2
+	SOLVE_VECTORS_INVALID                           = 0
+	SOLVE_VECTORS_NONE                              = 1
+	SOLVE_VECTORS_THIN                              = 2
+	SOLVE_VECTORS_ALL                               = 3
+	SPARSE_FORMAT_INVALID                           = 0
+	SPARSE_FORMAT_CSR                               = 1
+	SPARSE_FORMAT_CSC                               = 2
+	SPARSE_FORMAT_COO                               = 3
 	TUNE_CHECK_INVALID                              = 0
 	TUNE_CHECK_OFF                                  = 1
 	TUNE_CHECK_EXACT                                = 2
@@ -592,6 +608,51 @@ type BlasMatrix struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(BlasMatrix{}) - 40: 0}
+
+type Array struct {
+	Slice   uint64
+	Address uint64
+	Offset  uint64
+	Stride  uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(Array{}) - 32: 0}
+
+type FftLayout struct {
+	Extents  [3]uint64
+	Stride   uint64
+	Distance uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(FftLayout{}) - 40: 0}
+
+type FftShape struct {
+	Kind       int32
+	Type       int32
+	Rank       uint32
+	Reserved   uint32
+	Sizes      [3]uint64
+	BatchCount uint64
+	Input      FftLayout
+	Output     FftLayout
+}
+
+var _ = [1]byte{unsafe.Sizeof(FftShape{}) - 128: 0}
+
+type SparseMatrix struct {
+	Format         int32
+	IndexSizeBytes uint32
+	IndexBase      uint32
+	Reserved       uint32
+	Rows           uint64
+	Columns        uint64
+	Nonzeros       uint64
+	Offsets        Array
+	Indices        Array
+	Values         Array
+}
+
+var _ = [1]byte{unsafe.Sizeof(SparseMatrix{}) - 136: 0}
 
 type TuneResult struct {
 	StructSize  uint32

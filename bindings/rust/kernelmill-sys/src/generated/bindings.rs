@@ -92,6 +92,12 @@ pub struct km_tune_handle {
     _unused: [u8; 0],
 }
 pub type km_tune = *mut km_tune_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_fft_handle {
+    _unused: [u8; 0],
+}
+pub type km_fft = *mut km_fft_handle;
 impl km_status {
     pub const SUCCESS: km_status = km_status(0);
     /// not an error: the work queried is still running
@@ -1929,6 +1935,8 @@ impl km_graph_node_kind {
     /// between contexts
     pub const GRAPH_NODE_COPY_PEER: km_graph_node_kind = km_graph_node_kind(13);
     pub const GRAPH_NODE_BLAS: km_graph_node_kind = km_graph_node_kind(14);
+    /// a call of km_fft, km_sparse or km_solve
+    pub const GRAPH_NODE_LIBRARY: km_graph_node_kind = km_graph_node_kind(15);
     /// a number that is written or waited for
     pub const GRAPH_NODE_MEMORY_OPS: km_graph_node_kind = km_graph_node_kind(64);
 }
@@ -2247,6 +2255,222 @@ const _: () = {
         "Offset of field: km_blas_matrix::stride",
     ][::core::mem::offset_of!(km_blas_matrix, stride) - 32usize];
 };
+/// Numbers that lie densely, such as the pivots of a matrix.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_array {
+    pub slice: u64,
+    pub address: u64,
+    pub offset: u64,
+    /// elements from the array of one matrix of a batch to the next, otherwise 0
+    pub stride: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_array"][::core::mem::size_of::<km_array>() - 32usize];
+    ["Alignment of km_array"][::core::mem::align_of::<km_array>() - 8usize];
+    [
+        "Offset of field: km_array::slice",
+    ][::core::mem::offset_of!(km_array, slice) - 0usize];
+    [
+        "Offset of field: km_array::address",
+    ][::core::mem::offset_of!(km_array, address) - 8usize];
+    [
+        "Offset of field: km_array::offset",
+    ][::core::mem::offset_of!(km_array, offset) - 16usize];
+    [
+        "Offset of field: km_array::stride",
+    ][::core::mem::offset_of!(km_array, stride) - 24usize];
+};
+impl km_fft_kind {
+    pub const INVALID: km_fft_kind = km_fft_kind(0);
+    pub const COMPLEX: km_fft_kind = km_fft_kind(1);
+    /// half of the result, since the other half are its conjugates
+    pub const REAL_TO_COMPLEX: km_fft_kind = km_fft_kind(2);
+    /** the other way; imaginary parts that a real result cannot have
+are ignored*/
+    pub const COMPLEX_TO_REAL: km_fft_kind = km_fft_kind(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_fft_kind(pub i32);
+impl km_fft_direction {
+    pub const INVALID: km_fft_direction = km_fft_direction(0);
+    pub const FORWARD: km_fft_direction = km_fft_direction(1);
+    pub const INVERSE: km_fft_direction = km_fft_direction(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_fft_direction(pub i32);
+/** The places of the elements of one side. All 0: densely, one transform after the other, with the
+ last dimension of the complex side of a real transform cut to sizes[rank - 1] / 2 + 1.*/
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_fft_layout {
+    /// elements in memory for each dimension, of which the first is not used
+    pub extents: [u64; 3usize],
+    /// elements from one of the last dimension to the next
+    pub stride: u64,
+    /// elements from one transform to the next
+    pub distance: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_fft_layout"][::core::mem::size_of::<km_fft_layout>() - 40usize];
+    ["Alignment of km_fft_layout"][::core::mem::align_of::<km_fft_layout>() - 8usize];
+    [
+        "Offset of field: km_fft_layout::extents",
+    ][::core::mem::offset_of!(km_fft_layout, extents) - 0usize];
+    [
+        "Offset of field: km_fft_layout::stride",
+    ][::core::mem::offset_of!(km_fft_layout, stride) - 24usize];
+    [
+        "Offset of field: km_fft_layout::distance",
+    ][::core::mem::offset_of!(km_fft_layout, distance) - 32usize];
+};
+/// Input of km_fft_create. Its layout never changes.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_fft_shape {
+    pub kind: km_fft_kind,
+    /// of real numbers and of the parts of complex ones: F16, BF16, F32 or F64
+    pub type_: km_data_type,
+    /// 1 to 3
+    pub rank: u32,
+    /// 0
+    pub reserved: u32,
+    /// the slowest dimension first, of the real side
+    pub sizes: [u64; 3usize],
+    pub batch_count: u64,
+    pub input: km_fft_layout,
+    pub output: km_fft_layout,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_fft_shape"][::core::mem::size_of::<km_fft_shape>() - 128usize];
+    ["Alignment of km_fft_shape"][::core::mem::align_of::<km_fft_shape>() - 8usize];
+    [
+        "Offset of field: km_fft_shape::kind",
+    ][::core::mem::offset_of!(km_fft_shape, kind) - 0usize];
+    [
+        "Offset of field: km_fft_shape::type_",
+    ][::core::mem::offset_of!(km_fft_shape, type_) - 4usize];
+    [
+        "Offset of field: km_fft_shape::rank",
+    ][::core::mem::offset_of!(km_fft_shape, rank) - 8usize];
+    [
+        "Offset of field: km_fft_shape::reserved",
+    ][::core::mem::offset_of!(km_fft_shape, reserved) - 12usize];
+    [
+        "Offset of field: km_fft_shape::sizes",
+    ][::core::mem::offset_of!(km_fft_shape, sizes) - 16usize];
+    [
+        "Offset of field: km_fft_shape::batch_count",
+    ][::core::mem::offset_of!(km_fft_shape, batch_count) - 40usize];
+    [
+        "Offset of field: km_fft_shape::input",
+    ][::core::mem::offset_of!(km_fft_shape, input) - 48usize];
+    [
+        "Offset of field: km_fft_shape::output",
+    ][::core::mem::offset_of!(km_fft_shape, output) - 88usize];
+};
+impl Default for km_fft_shape {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+impl km_solve_vectors {
+    pub const INVALID: km_solve_vectors = km_solve_vectors(0);
+    pub const NONE: km_solve_vectors = km_solve_vectors(1);
+    /// as many as there are values
+    pub const THIN: km_solve_vectors = km_solve_vectors(2);
+    pub const ALL: km_solve_vectors = km_solve_vectors(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_solve_vectors(pub i32);
+impl km_sparse_format {
+    pub const INVALID: km_sparse_format = km_sparse_format(0);
+    /// the nonzeros row by row
+    pub const CSR: km_sparse_format = km_sparse_format(1);
+    /// the nonzeros column by column
+    pub const CSC: km_sparse_format = km_sparse_format(2);
+    /// the row and the column of each nonzero, sorted by rows
+    pub const COO: km_sparse_format = km_sparse_format(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_sparse_format(pub i32);
+/// Input of km_sparse_...: a matrix and where it lies. Its layout never changes.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_sparse_matrix {
+    pub format: km_sparse_format,
+    /// 4 or 8, of offsets and indices
+    pub index_size_bytes: u32,
+    /// 0 or 1: what the first row and column are called
+    pub index_base: u32,
+    /// 0
+    pub reserved: u32,
+    pub rows: u64,
+    pub columns: u64,
+    pub nonzeros: u64,
+    /// CSR: rows + 1 numbers; CSC: columns + 1; COO: the row of each nonzero
+    pub offsets: km_array,
+    /// the column of each nonzero; CSC: its row
+    pub indices: km_array,
+    pub values: km_array,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_sparse_matrix"][::core::mem::size_of::<km_sparse_matrix>() - 136usize];
+    [
+        "Alignment of km_sparse_matrix",
+    ][::core::mem::align_of::<km_sparse_matrix>() - 8usize];
+    [
+        "Offset of field: km_sparse_matrix::format",
+    ][::core::mem::offset_of!(km_sparse_matrix, format) - 0usize];
+    [
+        "Offset of field: km_sparse_matrix::index_size_bytes",
+    ][::core::mem::offset_of!(km_sparse_matrix, index_size_bytes) - 4usize];
+    [
+        "Offset of field: km_sparse_matrix::index_base",
+    ][::core::mem::offset_of!(km_sparse_matrix, index_base) - 8usize];
+    [
+        "Offset of field: km_sparse_matrix::reserved",
+    ][::core::mem::offset_of!(km_sparse_matrix, reserved) - 12usize];
+    [
+        "Offset of field: km_sparse_matrix::rows",
+    ][::core::mem::offset_of!(km_sparse_matrix, rows) - 16usize];
+    [
+        "Offset of field: km_sparse_matrix::columns",
+    ][::core::mem::offset_of!(km_sparse_matrix, columns) - 24usize];
+    [
+        "Offset of field: km_sparse_matrix::nonzeros",
+    ][::core::mem::offset_of!(km_sparse_matrix, nonzeros) - 32usize];
+    [
+        "Offset of field: km_sparse_matrix::offsets",
+    ][::core::mem::offset_of!(km_sparse_matrix, offsets) - 40usize];
+    [
+        "Offset of field: km_sparse_matrix::indices",
+    ][::core::mem::offset_of!(km_sparse_matrix, indices) - 72usize];
+    [
+        "Offset of field: km_sparse_matrix::values",
+    ][::core::mem::offset_of!(km_sparse_matrix, values) - 104usize];
+};
+impl Default for km_sparse_matrix {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 impl km_tune_check {
     pub const INVALID: km_tune_check = km_tune_check(0);
     pub const OFF: km_tune_check = km_tune_check(1);
@@ -7282,6 +7506,430 @@ functions! {
         alpha: *const ::core::ffi::c_void,
         a: *const km_blas_matrix,
         b: *const km_blas_matrix,
+    ) -> km_status;
+    /** Plans transforms in a stream, which the object keeps alive. The handle is the caller's, to be
+ given to km_fft_destroy. BLOCKING: tables are computed. CUDA: cufftPlanMany, cufftXtMakePlanMany,
+ cufftSetStream.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_INVALID_ARGUMENT when a member of `shape` has a value that it cannot have, a layout is
+   only partly 0, or has a stride, extent or distance by which elements would share memory in the
+   output, or when `out_fft` is null; KM_ERROR_NOT_SUPPORTED when the backend has no transforms,
+   or not of this shape; KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to
+   install; KM_ERROR_OUT_OF_MEMORY; the sticky error of the context when a kernel failed;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
+    pub fn km_fft_create(
+        stream: km_stream,
+        shape: *const km_fft_shape,
+        out_fft: *mut km_fft,
+    ) -> km_status;
+    /** Drops the caller's handle. Queued calls still run. Null is fine.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live fft.*/
+    pub fn km_fft_destroy(fft: km_fft) -> km_status;
+    /** Transforms `input` to `output`, which may be the same place; `stride` is not used. A transform
+ from complex to real numbers may overwrite its input if it has more than one dimension. Real
+ transforms have one direction only. CUDA: cufftExecC2C and the like, cufftXtExec.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live fft;
+   KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is null, an
+   address is not a multiple of the size of an element, or the arrays overlap without being the
+   same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
+   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error of the context when a kernel failed;
+   KM_ERROR_CONTEXT_LOST when the context of `fft` was reset after its creation.*/
+    pub fn km_fft_execute(
+        fft: km_fft,
+        direction: km_fft_direction,
+        input: *const km_array,
+        output: *const km_array,
+    ) -> km_status;
+    /** A = L L^H or U^H U, the Cholesky factor in the triangle of `a` that is read. CUDA:
+ cusolverDn<t>potrf.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind that the routine
+   takes, `a` or `info` is null, `n` or `batch_count` is beyond 2^31 - 1, a leading dimension is
+   less than a line or beyond 2^31 - 1, or an address is no multiple of a number's size; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_solve_potrf(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        info: *const km_array,
+    ) -> km_status;
+    /** Solves A X = B by potrf's factor; X overwrites the n x columns matrix B. CUDA:
+ cusolverDn<t>potrs.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind that the routine
+   takes, `a`, `b` or `info` is null, `n`, `columns` or `batch_count` is beyond 2^31 - 1, a
+   leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_solve_potrs(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        columns: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        info: *const km_array,
+    ) -> km_status;
+    /** P A = L U of an m x n matrix, which the factors overwrite. `pivots` gets min(m, n) int32_t: row
+ i was exchanged with row pivots[i], from 1 on. CUDA: cusolverDn<t>getrf.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the routine takes, `a`,
+   `pivots` or `info` is null, `m`, `n` or `batch_count` is beyond 2^31 - 1, a leading dimension
+   is less than a line or beyond 2^31 - 1, or an address is no multiple of a number's size; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_solve_getrf(
+        blas: km_blas,
+        type_: km_data_type,
+        m: u64,
+        n: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        pivots: *const km_array,
+        info: *const km_array,
+    ) -> km_status;
+    /** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. CUDA:
+ cusolverDn<t>getrs.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind that the routine
+   takes, `a`, `pivots`, `b` or `info` is null, `n`, `columns` or `batch_count` is beyond 2^31 -
+   1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_solve_getrs(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        n: u64,
+        columns: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        pivots: *const km_array,
+        b: *const km_blas_matrix,
+        info: *const km_array,
+    ) -> km_status;
+    /** A = Q R of an m x n matrix: R in the upper triangle of `a`, below it and in the min(m, n)
+ numbers of `tau` the reflections that make Q. CUDA: cusolverDn<t>geqrf.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the routine takes, `a`,
+   `tau` or `info` is null, `m`, `n` or `batch_count` is beyond 2^31 - 1, a leading dimension is
+   less than a line or beyond 2^31 - 1, or an address is no multiple of a number's size; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_solve_geqrf(
+        blas: km_blas,
+        type_: km_data_type,
+        m: u64,
+        n: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        tau: *const km_array,
+        info: *const km_array,
+    ) -> km_status;
+    /** The first `n` columns of Q of m rows from the k reflections of geqrf, which they overwrite.
+ CUDA: cusolverDn<t>orgqr, cusolverDn<t>ungqr.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the routine takes, `a`,
+   `tau` or `info` is null, `m`, `n`, `k` or `batch_count` is beyond 2^31 - 1, a leading dimension
+   is less than a line or beyond 2^31 - 1, or an address is no multiple of a number's size; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_solve_orgqr(
+        blas: km_blas,
+        type_: km_data_type,
+        m: u64,
+        n: u64,
+        k: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        tau: *const km_array,
+        info: *const km_array,
+    ) -> km_status;
+    /** C = op(Q) C or C op(Q) for an m x n matrix C and k reflections of geqrf. CUDA:
+ cusolverDn<t>ormqr, cusolverDn<t>unmqr.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `operation` is no value of its kind that the
+   routine takes, `a`, `tau`, `c` or `info` is null, `m`, `n`, `k` or `batch_count` is beyond 2^31
+   - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_solve_ormqr(
+        blas: km_blas,
+        type_: km_data_type,
+        side: km_blas_side,
+        operation: km_blas_operation,
+        m: u64,
+        n: u64,
+        k: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        tau: *const km_array,
+        c: *const km_blas_matrix,
+        info: *const km_array,
+    ) -> km_status;
+    /** The eigenvalues of a symmetric or Hermitian matrix in ascending order, n real numbers; with
+ vectors (NONE or ALL), they overwrite `a` column by column, otherwise `a` is destroyed. CUDA:
+ cusolverDn<t>syevd, cusolverDn<t>heevd.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind that the routine
+   takes, `a`, `eigenvalues` or `info` is null, `n` or `batch_count` is beyond 2^31 - 1, a leading
+   dimension is less than a line or beyond 2^31 - 1, or an address is no multiple of a number's
+   size; the sticky error of the context when a kernel failed.*/
+    pub fn km_solve_syevd(
+        blas: km_blas,
+        type_: km_data_type,
+        vectors: km_solve_vectors,
+        triangle: km_blas_triangle,
+        n: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        eigenvalues: *const km_array,
+        info: *const km_array,
+    ) -> km_status;
+    /** A = U S V^H of an m x n matrix, which is destroyed: the min(m, n) singular values, real and in
+ descending order, U with m rows and V^H with n columns. `u` and `vh` may be null without vectors.
+ CUDA: cusolverDn<t>gesvd.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the routine takes, `a`,
+   `singular_values`, `u`, `vh` or `info` is null, `m`, `n` or `batch_count` is beyond 2^31 - 1, a
+   leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_solve_gesvd(
+        blas: km_blas,
+        type_: km_data_type,
+        vectors: km_solve_vectors,
+        m: u64,
+        n: u64,
+        batch_count: u64,
+        a: *const km_blas_matrix,
+        singular_values: *const km_array,
+        u: *const km_blas_matrix,
+        vh: *const km_blas_matrix,
+        info: *const km_array,
+    ) -> km_status;
+    /** y = alpha op(A) x + beta y. CUDA: cusparseSpMV.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind that the routine
+   takes, `alpha`, `a`, `x`, `beta` or `y` is null, a member of `a` has a value that it cannot
+   have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a number's size,
+   or an array that is written overlaps another; the sticky error of the context when a kernel
+   failed.*/
+    pub fn km_sparse_mv(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_sparse_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+    /** C = alpha op(A) op(B) + beta C with `columns` columns of op(B) and C. CUDA: cusparseSpMM.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no value of its kind
+   that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, a member of `a` has a value
+   that it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; the sticky error of the context when a kernel failed.*/
+    pub fn km_sparse_mm(
+        blas: km_blas,
+        type_: km_data_type,
+        operation_a: km_blas_operation,
+        operation_b: km_blas_operation,
+        columns: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_sparse_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+    /** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used,
+ nor is the diagonal if it is KM_BLAS_DIAGONAL_UNIT. y may be x. CUDA: cusparseSpSV.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
+   kind that the routine takes, `alpha`, `a`, `x` or `y` is null, a member of `a` has a value that
+   it cannot have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_sparse_sv(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        triangle: km_blas_triangle,
+        diagonal: km_blas_diagonal,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_sparse_matrix,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+    ) -> km_status;
+    /** Solves op(A) C = alpha B for a triangular matrix and `columns` columns. C may be B. CUDA:
+ cusparseSpSM.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
+   kind that the routine takes, `alpha`, `a`, `b` or `c` is null, a member of `a` has a value that
+   it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; the sticky error of the context when a kernel failed.*/
+    pub fn km_sparse_sm(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        triangle: km_blas_triangle,
+        diagonal: km_blas_diagonal,
+        columns: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_sparse_matrix,
+        b: *const km_blas_matrix,
+        c: *const km_blas_matrix,
     ) -> km_status;
     /** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
  source, or a name expression like "scale<float>". `source_size_bytes` 0: up to its closing zero.

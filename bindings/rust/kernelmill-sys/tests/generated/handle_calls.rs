@@ -13,8 +13,9 @@ const LAUNCH: usize = 10;
 const GRAPH: usize = 11;
 const GRAPH_EXEC: usize = 12;
 const BLAS: usize = 13;
-const TUNE: usize = 14;
-const TYPE_COUNT: usize = 15;
+const FFT: usize = 14;
+const TUNE: usize = 15;
+const TYPE_COUNT: usize = 16;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -2031,6 +2032,134 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_blas_trsm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_fft_create",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_fft_create(handle(handles[0]), null(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_fft_destroy",
+        types: &[FFT],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_fft_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_fft_execute",
+        types: &[FFT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_fft_execute(handle(handles[0]), km_fft_direction(0), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_potrf",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_potrf(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_potrs",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_potrs(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, 0, 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_getrf",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_getrf(handle(handles[0]), km_data_type(0), 0, 0, 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_getrs",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_getrs(handle(handles[0]), km_data_type(0), km_blas_operation(0), 0, 0, 0, null(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_geqrf",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_geqrf(handle(handles[0]), km_data_type(0), 0, 0, 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_orgqr",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_orgqr(handle(handles[0]), km_data_type(0), 0, 0, 0, 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_ormqr",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_ormqr(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_operation(0), 0, 0, 0, 0, null(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_syevd",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_syevd(handle(handles[0]), km_data_type(0), km_solve_vectors(0), km_blas_triangle(0), 0, 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_solve_gesvd",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_solve_gesvd(handle(handles[0]), km_data_type(0), km_solve_vectors(0), 0, 0, 0, null(), null(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_sparse_mv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_sparse_mv(handle(handles[0]), km_data_type(0), km_blas_operation(0), values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_sparse_mm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_sparse_mm(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_operation(0), 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_sparse_sv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_sparse_sv(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_triangle(0), km_blas_diagonal(0), values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_sparse_sm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_sparse_sm(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_triangle(0), km_blas_diagonal(0), 0, values.bytes(), null(), null(), null())
         },
     },
     HandleCall {
