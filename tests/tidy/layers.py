@@ -173,6 +173,7 @@ ROOMS = {
     },
     "src/math": {
         "fft": set(),
+        "sparse": set(),
     },
     "src/core": {
         "error": set(),

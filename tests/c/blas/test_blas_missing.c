@@ -44,10 +44,40 @@ static void a_missing_library_is_named(void** state) {
   OK(km_blas_destroy(blas));
 }
 
+static void a_missing_sparse_library_is_named(void** state) {
+  fixture* f = *state;
+  const float one = 1, zero = 0;
+  const km_blas_vector nothing = {0, 0, 0, 1};
+  km_sparse_matrix a = {.format = KM_SPARSE_FORMAT_CSR, .index_size_bytes = 4, .rows = 1};
+  km_blas_vector y = {0, 0, 0, 1};
+  km_blas blas;
+  km_slice slice;
+  if (is_fake(f)) skip();
+  OK(km_blas_create(f->stream, KM_BLAS_LAYOUT_ROWS, &blas));
+  OK(km_slice_create(f->context, 2, 4, KM_SLICE_ZEROED, &slice));
+  a.offsets.slice = y.slice = (uint64_t)(uintptr_t)slice;
+  y.offset = 2;
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS,
+         km_sparse_mv(blas, KM_DATA_TYPE_F32, 1, &one, &a, &nothing, &zero, &y));
+  OK(km_slice_destroy(slice));
+  OK(km_slice_create(f->context, 3, 4, KM_SLICE_ZEROED, &slice));
+  a.offsets.slice = y.slice = (uint64_t)(uintptr_t)slice;
+  const km_status status = km_sparse_mv(blas, KM_DATA_TYPE_F32, 1, &one, &a, &nothing, &zero, &y);
+  EXPECT(is_cuda(f) ? KM_ERROR_BLAS_UNAVAILABLE : KM_SUCCESS, status);
+  if (is_cuda(f)) {
+    expect_message("KM_CUSPARSE=/nowhere/libcusparse.so.12");
+    expect_message("Install that of the CUDA toolkit");
+  }
+  OK(km_slice_destroy(slice));
+  OK(km_blas_destroy(blas));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_missing_library_is_named)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_missing_library_is_named),
+                                     cmocka_unit_test(a_missing_sparse_library_is_named)};
   setenv("KM_CUBLAS", "/nowhere/libcublas.so.12", 1);
   setenv("KM_CUFFT", "/nowhere/libcufft.so.11", 1);
+  setenv("KM_CUSPARSE", "/nowhere/libcusparse.so.12", 1);
   setenv("KM_OPENBLAS", "/nowhere/libopenblas.so", 1); /* before the library looks */
   return RUN_ON_DEVICES("blas_missing", tests);
 }

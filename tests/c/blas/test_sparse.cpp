@@ -94,8 +94,8 @@ struct StoredSparse {
       values.data[k] = random_value<T>();
       // A diagonal far from 0, and small numbers beside it, make systems that can be solved.
       if (off_diagonal == 1) continue;
-      values.data[k] = entry.row == entry.column ? values.data[k] + RealOf<T>(3)
-                                                 : values.data[k] * off_diagonal;
+      values.data[k] =
+          entry.row == entry.column ? values.data[k] + RealOf<T>(3) : values.data[k] * off_diagonal;
     }
   }
   static Entries sorted(Entries&& entries, const Kind& kind) {
@@ -158,8 +158,7 @@ long double magnitude(const Wide& value) {
   return std::fabs(value.real()) + std::fabs(value.imag());
 }
 template <class T>
-Sums product(const StoredSparse<T>& a, km_blas_operation operation, const Dense& b,
-             uint64_t rows) {
+Sums product(const StoredSparse<T>& a, km_blas_operation operation, const Dense& b, uint64_t rows) {
   Sums sums{Dense(rows, b.columns), Dense(rows, b.columns), a.entries.list.size()};
   a.each_of(operation, [&](uint64_t row, uint64_t column, const Wide& value) {
     for (uint64_t j = 0; j < b.columns; ++j) {
@@ -257,8 +256,8 @@ void expect_solution(const StoredSparse<T>& a, const Triangle& t, T alpha, const
   part.entries.rows = part.entries.columns = a.entries.rows;
   for (size_t k = 0; k < a.entries.list.size(); ++k) {
     const Entry& entry = a.entries.list[k];
-    const bool is_inside = t.triangle == KM_BLAS_TRIANGLE_LOWER ? entry.column < entry.row
-                                                                : entry.column > entry.row;
+    const bool is_inside =
+        t.triangle == KM_BLAS_TRIANGLE_LOWER ? entry.column < entry.row : entry.column > entry.row;
     const bool is_diagonal = entry.column == entry.row && t.diagonal == KM_BLAS_DIAGONAL_STORED;
     if (!is_inside && !is_diagonal) continue;
     part.entries.list.push_back(entry);

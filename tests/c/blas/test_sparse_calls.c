@@ -100,8 +100,7 @@ static void errors_name_the_argument_and_its_value(void** state) {
   INVALID(km_sparse_mv(s.blas, kF32, 1, &kOne, &s.a, NULL, &kZero, &s.y), "x is null");
   INVALID(km_sparse_mv(s.blas, kF32, 1, &kOne, &s.a, &s.x, NULL, &s.y), "beta is null");
   INVALID(km_sparse_mv(s.blas, kF32, 1, &kOne, &s.a, &s.x, &kZero, NULL), "y is null");
-  EXPECT(KM_ERROR_INVALID_HANDLE,
-         km_sparse_mv(NULL, kF32, 1, &kOne, &s.a, &s.x, &kZero, &s.y));
+  EXPECT(KM_ERROR_INVALID_HANDLE, km_sparse_mv(NULL, kF32, 1, &kOne, &s.a, &s.x, &kZero, &s.y));
   t.a.format = 4;
   INVALID(mv(&t), "a->format is 4; it can be 1 to 3");
   t = s, t.a.index_size_bytes = 2;
@@ -120,10 +119,8 @@ static void errors_name_the_argument_and_its_value(void** state) {
   INVALID(mv(&t), "x->increment is -1; vectors of sparse calls go forward");
   t = s, t.y.increment = 0;
   INVALID(mv(&t), "y->increment is 0");
-  INVALID(km_sparse_mm(s.blas, kF32, 4, 1, 3, &kOne, &s.a, &s.b, &kZero, &s.c),
-          "operation_a is 4");
-  INVALID(km_sparse_mm(s.blas, kF32, 1, 0, 3, &kOne, &s.a, &s.b, &kZero, &s.c),
-          "operation_b is 0");
+  INVALID(km_sparse_mm(s.blas, kF32, 4, 1, 3, &kOne, &s.a, &s.b, &kZero, &s.c), "operation_a is 4");
+  INVALID(km_sparse_mm(s.blas, kF32, 1, 0, 3, &kOne, &s.a, &s.b, &kZero, &s.c), "operation_b is 0");
   INVALID(mm(&s, UINT64_C(1) << 32), "columns is 4294967296");
   t = s, t.b.leading_dimension = 2;
   INVALID(mm(&t, 3), "b->leading_dimension is 2; lines of the matrix have 3 elements");
@@ -282,7 +279,11 @@ static void bad_indices_end_the_context(void** state) {
     int32_t numbers[5];
     const char* text;
   } cases[] = {
-      {mv, kIndices, 0, {0, 0, 3, 2, 1}, "km_sparse_mv: a column index of row 1 in device memory is 3"},
+      {mv,
+       kIndices,
+       0,
+       {0, 0, 3, 2, 1},
+       "km_sparse_mv: a column index of row 1 in device memory is 3"},
       {mv, kIndices, 0, {-1, 0, 1, 2, 1}, "a column index of row 0 in device memory is -1"},
       {mv, kOffsets, 0, {0, 1, 3, 6, 0}, "an offset"},
       {mv, kOffsets, 0, {0, 4, 3, 5, 0}, "an offset"},

@@ -33,6 +33,7 @@ Epoch::~Epoch() {
 void Epoch::destroy_resources() {
   const Current current(*this);
   for (const BlasHandle& handle : blas_handles_) destroy_blas_handle(handle);
+  for (const cusparse_library::Handle handle : sparse_handles_) destroy_sparse_handle(handle);
   for (cu::CUstream stream : {allocation_stream_, free_stream_}) {
     if (stream != nullptr) check_destroyed(driver().cuStreamDestroy_v2(stream));
   }
@@ -150,6 +151,20 @@ void Epoch::give_blas_handle(BlasHandle handle) {
   handle.stream = nullptr;
   const std::lock_guard lock(resources_mutex_);
   blas_handles_.push_back(handle);
+}
+
+cusparse_library::Handle Epoch::take_sparse_handle() {
+  const std::lock_guard lock(resources_mutex_);
+  if (sparse_handles_.empty()) return nullptr;
+  cusparse_library::Handle const taken = sparse_handles_.back();
+  sparse_handles_.pop_back();
+  return taken;
+}
+
+void Epoch::give_sparse_handle(cusparse_library::Handle handle) {
+  if (has_failed()) return;  // the handle is lost with the context
+  const std::lock_guard lock(resources_mutex_);
+  sparse_handles_.push_back(handle);
 }
 
 bool Epoch::count_peer(const Epoch& peer, bool is_enabled) {

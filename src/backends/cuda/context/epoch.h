@@ -15,6 +15,7 @@
 #include "backends/cuda/context/gpu.h"
 #include "backends/cuda/context/own_kernels.h"
 #include "backends/cuda/driver/cublas.h"
+#include "backends/cuda/driver/cusparse.h"
 #include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
@@ -58,6 +59,10 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   std::optional<BlasHandle> take_blas_handle();
   /// Returns a handle whose calls are all over.
   void give_blas_handle(BlasHandle handle);
+  /// Takes a free cuSPARSE handle; null if there is none.
+  cusparse_library::Handle take_sparse_handle();
+  /// Returns a handle whose calls are queued.
+  void give_sparse_handle(cusparse_library::Handle handle);
   /// Counts contexts of this device that use a peer's memory. True if this one is the first to
   /// begin or the last to end.
   bool count_peer(const Epoch& peer, bool is_enabled);
@@ -98,7 +103,8 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   cu::CUmemoryPool pool_ = nullptr;
   OwnKernels own_kernels_;
   std::vector<BlasHandle> blas_handles_;  // as many as were in use at once
-  std::map<uint64_t, uint32_t> peers_;    // number of contexts by the peer epoch's number
+  std::vector<cusparse_library::Handle> sparse_handles_;
+  std::map<uint64_t, uint32_t> peers_;  // number of contexts by the peer epoch's number
 
   std::mutex calls_mutex_;  // guards the members below
   std::condition_variable call_returned_;
