@@ -35,6 +35,5 @@
 #include <kernelmill/cpp/mdspan.hpp>
 #include <kernelmill/cpp/names.hpp>
 #include <kernelmill/cpp/raw.hpp>
-#include <kernelmill/cpp/sparse.hpp>
 
 #endif

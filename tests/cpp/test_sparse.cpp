@@ -53,8 +53,8 @@ TEST_F(Sparse, MultipliesMatrices) {
   km::sparse_mm(blas, KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE, 2, 1, a, b, 0, c);
   expect(c, {7, 16, 6, 15});
   const auto t = on_device<float>({0, 0, 0});
-  km::sparse_mm(blas, KM_BLAS_OPERATION_TRANSPOSE, KM_BLAS_OPERATION_NONE, 1, 1, a,
-                km::mat(b, 1), 0, t);
+  km::sparse_mm(blas, KM_BLAS_OPERATION_TRANSPOSE, KM_BLAS_OPERATION_NONE, 1, 1, a, km::mat(b, 1),
+                0, t);
   expect(t, {1, 6, 2});
 }
 

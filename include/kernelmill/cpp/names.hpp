@@ -9,6 +9,7 @@
 #include <kernelmill/cpp/module.hpp>
 #include <kernelmill/cpp/pool.hpp>
 #include <kernelmill/cpp/profiler.hpp>
+#include <kernelmill/cpp/sparse.hpp>
 #include <kernelmill/cpp/tuner.hpp>
 
 namespace km {

@@ -49,20 +49,20 @@ km_blas_matrix dense_of(const basic_blas<P>& blas, const B& b, std::uint64_t row
 
 }  // namespace detail
 
-/// A matrix of as many nonzeros as there are values, row by row: those of row i are at offsets[i] to
-/// before offsets[i + 1], with their columns in `indices`. `index_base` is what the first row and
-/// column are called, 0 or 1.
+/// A matrix of as many nonzeros as there are values, row by row: those of row i are at offsets[i]
+/// to before offsets[i + 1], with their columns in `indices`. `index_base` is what the first row
+/// and column are called, 0 or 1.
 template <class I, class T>
-sparse_operand<T> csr(std::uint64_t rows, std::uint64_t columns,
-                      const detail::elements<I>& offsets, const detail::elements<I>& indices,
-                      const detail::elements<T>& values, std::uint32_t index_base = 0) noexcept {
+sparse_operand<T> csr(std::uint64_t rows, std::uint64_t columns, const detail::elements<I>& offsets,
+                      const detail::elements<I>& indices, const detail::elements<T>& values,
+                      std::uint32_t index_base = 0) noexcept {
   return detail::sparse(KM_SPARSE_FORMAT_CSR, rows, columns, offsets, indices, values, index_base);
 }
 /// The nonzeros column by column, with their rows in `indices`.
 template <class I, class T>
-sparse_operand<T> csc(std::uint64_t rows, std::uint64_t columns,
-                      const detail::elements<I>& offsets, const detail::elements<I>& indices,
-                      const detail::elements<T>& values, std::uint32_t index_base = 0) noexcept {
+sparse_operand<T> csc(std::uint64_t rows, std::uint64_t columns, const detail::elements<I>& offsets,
+                      const detail::elements<I>& indices, const detail::elements<T>& values,
+                      std::uint32_t index_base = 0) noexcept {
   return detail::sparse(KM_SPARSE_FORMAT_CSC, rows, columns, offsets, indices, values, index_base);
 }
 /// The row and the column of each nonzero, sorted by rows.

@@ -48,7 +48,7 @@ Status for_lines(const Matrix& m, int64_t end, int64_t first, int64_t last, F&& 
 template <class F>
 Status for_compressed(const Matrix& m, int64_t end, int64_t first, int64_t last, F&& f) {
   return m.has_wide_indices ? for_lines<int64_t>(m, end, first, last, f)
-                                              : for_lines<int32_t>(m, end, first, last, f);
+                            : for_lines<int32_t>(m, end, first, last, f);
 }
 
 template <class F>

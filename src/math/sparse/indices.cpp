@@ -16,8 +16,8 @@ const char* article_of(const char* what) {
 Error bad_index(const char* what, int64_t index, int64_t end) {
   return make_error(KM_ERROR_ILLEGAL_ADDRESS,
                     "%s %s in device memory is %lld; it must be at least 0 and below %lld",
-                    article_of(what), what,
-                    static_cast<long long>(index), static_cast<long long>(end));
+                    article_of(what), what, static_cast<long long>(index),
+                    static_cast<long long>(end));
 }
 
 Error bad_index_of(const char* what, const char* line_name, int64_t line, int64_t index,
@@ -25,8 +25,8 @@ Error bad_index_of(const char* what, const char* line_name, int64_t line, int64_
   return make_error(KM_ERROR_ILLEGAL_ADDRESS,
                     "%s %s of %s %lld in device memory is %lld; it must be at least 0 and below "
                     "%lld",
-                    article_of(what), what, line_name, static_cast<long long>(line), static_cast<long long>(index),
-                    static_cast<long long>(end));
+                    article_of(what), what, line_name, static_cast<long long>(line),
+                    static_cast<long long>(index), static_cast<long long>(end));
 }
 
 uint64_t pieces_of(int64_t steps, uint32_t threads) noexcept {

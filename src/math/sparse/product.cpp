@@ -78,7 +78,7 @@ void add_row(C* sums, const C& value, const B* b, int64_t stride, int64_t cols, 
 /// Adds the entries of the part's lines to sums whose first row is `first_row`.
 template <class T>
 Status add_entries(const Product& p, const Matrix& a, int64_t batch, const Part& part,
-                         int64_t first_row, Sums<typename T::Sum>& sums) {
+                   int64_t first_row, Sums<typename T::Sum>& sums) {
   using A = typename T::First;
   using B = typename T::Second;
   using C = typename T::Sum;
@@ -182,16 +182,14 @@ Status report_row(const Matrix& a, int64_t row, const LineRange& range) {
 /// Rows of CSR times a vector, with offsets of type O and indices of type I.
 template <class T, class O, class I>
 [[gnu::noinline]] Status run_rows(const Product& p, const Matrix& a, int64_t batch,
-                                        const Part& part) {
+                                  const Part& part) {
   using C = typename T::Sum;
   const Output<C> output(p, batch);
   const auto* const values = static_cast<const typename T::First*>(a.values);
   const auto* const indices = static_cast<const I*>(a.indices);
   const auto* const x =
       static_cast<const typename T::Second*>(p.b.values) + batch * p.b.batch_stride;
-  const auto offset = [&](int64_t row) {
-    return read_element<O>(a.offsets, row) - a.base;
-  };
+  const auto offset = [&](int64_t row) { return read_element<O>(a.offsets, row) - a.base; };
   LineRange range = {0, offset(part.first_line)};
   for (int64_t row = part.first_line; row < part.last_line; ++row) {
     range = {range.last, offset(row + 1)};
@@ -209,8 +207,8 @@ template <class T, class O, class I>
 }
 
 bool is_row_times_vector(const Product& p) {
-  return p.a.format == Format::kCsr && !p.is_transposed && p.cols == 1 &&
-         p.b.row_stride == 1 && !p.b.is_conjugate;
+  return p.a.format == Format::kCsr && !p.is_transposed && p.cols == 1 && p.b.row_stride == 1 &&
+         !p.b.is_conjugate;
 }
 
 template <class T>
@@ -261,11 +259,10 @@ Status run_product(const Product& p, const Division& division, uint64_t piece) {
     const int64_t next = std::min(column + most_columns, end);
     const Part part = {first_line_of_part, last_line, column, next};
     Status done;
-    const bool is_known =
-        with_product_types(p.a.type, p.b.type, p.compute, false, [&](auto types) {
-          done = run_part<decltype(types)>(p, batch, part, division.is_by_lines);
-          return true;
-        });
+    const bool is_known = with_product_types(p.a.type, p.b.type, p.compute, false, [&](auto types) {
+      done = run_part<decltype(types)>(p, batch, part, division.is_by_lines);
+      return true;
+    });
     if (!is_known) return no_such_product(p);
     KM_TRY(std::move(done));
     column = next;
