@@ -1,6 +1,7 @@
 /* Level 3 beside products, and the extensions: what each routine promises, computed by the test. */
 #include "support.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { M = 6, N = 5, K = 4, LD = 9, SIZE = LD * LD, BATCH = 2 };
@@ -196,6 +197,21 @@ static number triangle(char type, const void* a, int uplo, int op, int diag, int
     OK(cublas##L##getrfBatched(handle, N, factors, LD, pivots, info, BATCH));                      \
     wait_for_device();                                                                             \
     assert_int_equal(info[1], 1);                                                                  \
+    /* What multiplies the inverse of a singular matrix must see that it is none. */               \
+    memset(a[1], 0, SIZE * sizeof(T));                                                             \
+    memset(inverse[1], 0, SIZE * sizeof(T));                                                       \
+    memset(direct[1], 0, SIZE * sizeof(T));                                                        \
+    OK(cublas##L##getriBatched(handle, N, (const T* const*)factors, LD, pivots, inverse, LD, info, \
+                               BATCH));                                                            \
+    wait_for_device();                                                                             \
+    assert_int_equal(info[1], 1);                                                                  \
+    OK(cublas##L##matinvBatched(handle, N, (const T* const*)a, LD, direct, LD, info, BATCH));      \
+    wait_for_device();                                                                             \
+    assert_int_equal(info[1], 1);                                                                  \
+    for (int j = 0; j < N; ++j) {                                                                  \
+      assert_false(isfinite(cabs(get(type, inverse[1], j + j * LD))));                             \
+      assert_false(isfinite(cabs(get(type, direct[1], j + j * LD))));                              \
+    }                                                                                              \
   }                                                                                                \
   static void least_squares_##L(void) {                                                            \
     const char type = *#L;                                                                         \

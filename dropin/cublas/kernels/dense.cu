@@ -240,6 +240,7 @@ __device__ void getrs(const DenseParameters& p) {
   }
 }
 
+/// A singular matrix gets infinities and NaN, so that nothing takes old numbers for its inverse.
 template <class T>
 __device__ void invert(const T* a, i64 leading, i64 n, const int* pivots, T* inverse,
                        i64 leading_inverse) {
@@ -257,7 +258,7 @@ __device__ void getri(const DenseParameters& p) {
   const T* const a = pointers<T>(p.a)[batch];
   const int info = zero_pivot(a, p.leading_a, p.order);
   if (threadIdx.x == 0) ((int*)p.info)[batch] = info;
-  if (info == 0) invert(a, p.leading_a, p.order, pivots, pointers<T>(p.b)[batch], p.leading_b);
+  invert(a, p.leading_a, p.order, pivots, pointers<T>(p.b)[batch], p.leading_b);
 }
 
 constexpr int kMostInverted = 32;
@@ -274,7 +275,7 @@ __device__ void matinv(const DenseParameters& p) {
   __syncthreads();
   const int info = factorize(a, n, n, pivots);
   if (threadIdx.x == 0) ((int*)p.info)[batch] = info;
-  if (info == 0) invert(a, n, n, pivots, pointers<T>(p.b)[batch], p.leading_b);
+  invert(a, n, n, pivots, pointers<T>(p.b)[batch], p.leading_b);
 }
 
 /// Each thread solves for columns of B, or for rows when A stands on the right.
