@@ -22,6 +22,7 @@
 const address = @import("address.zig");
 const backend = @import("backend.zig");
 const blas_file = @import("blas/blas.zig");
+const blas_sparse = @import("blas/sparse.zig");
 const blas_types = @import("blas/types.zig");
 const capture = @import("capture.zig");
 const check = @import("check.zig");
@@ -132,6 +133,8 @@ pub const RowCopy = rows.RowCopy;
 pub const SignatureKind = function.SignatureKind;
 pub const Slice = memory.Slice;
 pub const SliceInfo = memory.SliceInfo;
+pub const SparseFormat = blas_sparse.SparseFormat;
+pub const SparseMatrix = blas_sparse.SparseMatrix;
 pub const Status = errors.Status;
 pub const Stream = stream.Stream;
 pub const Tracking = tracking.Tracking;

@@ -19,6 +19,7 @@ test {
     _ = @import("pools.zig");
     _ = @import("profiler.zig");
     _ = @import("rows.zig");
+    _ = @import("sparse.zig");
     _ = @import("threads.zig");
     _ = @import("tunings.zig");
     _ = @import("waits.zig");

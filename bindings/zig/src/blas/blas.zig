@@ -5,6 +5,7 @@ const errors = @import("../errors.zig");
 const level1 = @import("level1.zig");
 const level2 = @import("level2.zig");
 const level3 = @import("level3.zig");
+const sparse = @import("sparse.zig");
 const types = @import("types.zig");
 const check = errors.check;
 const Context = @import("../context.zig").Context;
@@ -87,6 +88,10 @@ pub const Blas = struct {
     pub const her2k = level3.her2k;
     pub const trmm = level3.trmm;
     pub const trsm = level3.trsm;
+    pub const sparseMv = sparse.sparseMv;
+    pub const sparseMm = sparse.sparseMm;
+    pub const sparseSv = sparse.sparseSv;
+    pub const sparseSm = sparse.sparseSm;
 
     /// An object for calls in a stream; error.BlasUnavailable may come from the calls when the
     /// library of the device is missing. C: km_blas_create.
