@@ -11,7 +11,7 @@ namespace {
 
 /// A random matrix with a diagonal, and dense operands, in host memory.
 struct Operands {
-  static constexpr uint64_t kRows = 3000, kPerRow = 12, kColumns = 70;
+  static constexpr uint64_t kRows = 20000, kPerRow = 12, kColumns = 70;
   std::vector<int32_t> offsets = {0}, indices;
   std::vector<float> values, b = std::vector<float>(kRows * kColumns);
 
@@ -66,8 +66,7 @@ struct Outcome {
 Outcome run(const Operands& operands, kmb_sparse_routine routine, km_blas_operation operation,
             uint32_t threads) {
   Outcome outcome{0, std::vector<float>(Operands::kRows * Operands::kColumns)};
-  const auto task =
-      make_sparse_task(operands.call(routine, operation, outcome.values), threads);
+  const auto task = make_sparse_task(operands.call(routine, operation, outcome.values), threads);
   outcome.pieces = (*task)->pieces();
   // From the last to the first: pieces have no order.
   for (uint64_t piece = outcome.pieces; piece-- > 0;) EXPECT_TRUE((*task)->run(piece));
@@ -81,8 +80,7 @@ TEST(Sparse, ResultsDoNotDependOnThreads) {
          {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE}) {
       const Outcome one = run(operands, routine, operation, 1);
       const Outcome many = run(operands, routine, operation, 7);
-      const bool is_one_column =
-          routine == KMB_SPARSE_MV && operation != KM_BLAS_OPERATION_NONE;
+      const bool is_one_column = routine == KMB_SPARSE_MV && operation != KM_BLAS_OPERATION_NONE;
       EXPECT_EQ(many.pieces > one.pieces, !is_one_column) << routine << " " << operation;
       const size_t bytes = one.values.size() * sizeof(float);
       EXPECT_EQ(std::memcmp(one.values.data(), many.values.data(), bytes), 0)
@@ -96,16 +94,14 @@ TEST(Sparse, OffsetsThatLeaveTheArraysAreErrors) {
   operands.offsets[100] = 1 << 30;
   std::vector<float> c(Operands::kRows * Operands::kColumns);
   for (const kmb_sparse_routine routine : {KMB_SPARSE_MV, KMB_SPARSE_MM, KMB_SPARSE_SM}) {
-    const auto task =
-        make_sparse_task(operands.call(routine, KM_BLAS_OPERATION_NONE, c), 7);
+    const auto task = make_sparse_task(operands.call(routine, KM_BLAS_OPERATION_NONE, c), 7);
     uint64_t failures = 0;
     for (uint64_t piece = 0; piece < (*task)->pieces(); ++piece) {
       const Status done = (*task)->run(piece);
       if (done) continue;
       ++failures;
       EXPECT_EQ(done.error().status, KM_ERROR_ILLEGAL_ADDRESS);
-      EXPECT_NE(done.error().message.find("1073741824"), std::string::npos)
-          << done.error().message;
+      EXPECT_NE(done.error().message.find("1073741824"), std::string::npos) << done.error().message;
     }
     EXPECT_GT(failures, 0U);
   }
