@@ -76,8 +76,8 @@ void measure(km_context context, km_stream stream, km_blas blas, const Matrix& m
   const float one = 1, zero = 0;
   const double plain = median_us(rounds, [&] { plain_loop(m, x.data(), y.data()); });
   const double ours = median_us(rounds, [&] {
-    KM_CHECK(km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &from, &zero,
-                          &to));
+    KM_CHECK(
+        km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &from, &zero, &to));
     KM_CHECK(km_stream_synchronize(stream));
   });
   std::printf("%9llu rows, %10zu nonzeros: loop %10.1f us, km_sparse_mv %10.1f us\n",
