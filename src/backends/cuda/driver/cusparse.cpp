@@ -38,13 +38,18 @@ Result<Cusparse> find_and_load() {
 }
 
 /// The names of the statuses, by their numbers.
-constexpr const char* kStatusNames[] = {
-    "CUSPARSE_STATUS_SUCCESS",          "CUSPARSE_STATUS_NOT_INITIALIZED",
-    "CUSPARSE_STATUS_ALLOC_FAILED",     "CUSPARSE_STATUS_INVALID_VALUE",
-    "CUSPARSE_STATUS_ARCH_MISMATCH",    "CUSPARSE_STATUS_MAPPING_ERROR",
-    "CUSPARSE_STATUS_EXECUTION_FAILED", "CUSPARSE_STATUS_INTERNAL_ERROR",
-    "CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "CUSPARSE_STATUS_ZERO_PIVOT",
-    "CUSPARSE_STATUS_NOT_SUPPORTED",    "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES"};
+constexpr const char* kStatusNames[] = {"CUSPARSE_STATUS_SUCCESS",
+                                        "CUSPARSE_STATUS_NOT_INITIALIZED",
+                                        "CUSPARSE_STATUS_ALLOC_FAILED",
+                                        "CUSPARSE_STATUS_INVALID_VALUE",
+                                        "CUSPARSE_STATUS_ARCH_MISMATCH",
+                                        "CUSPARSE_STATUS_MAPPING_ERROR",
+                                        "CUSPARSE_STATUS_EXECUTION_FAILED",
+                                        "CUSPARSE_STATUS_INTERNAL_ERROR",
+                                        "CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED",
+                                        "CUSPARSE_STATUS_ZERO_PIVOT",
+                                        "CUSPARSE_STATUS_NOT_SUPPORTED",
+                                        "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES"};
 
 const char* status_name(cusparse_library::Status status) {
   const auto number = static_cast<unsigned>(status);
