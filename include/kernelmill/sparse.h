@@ -1,12 +1,17 @@
 /* Products and solvers of sparse matrices, by a BLAS object.
  *
- * Example, y = A x:
- *   km_sparse_matrix a = km_sparse_csr(rows, columns, nonzeros);
- *   a.offsets = km_place(row_offsets, 0);
- *   a.indices = km_place(column_indices, 0);
- *   a.values = km_place(values, 0);
- *   KM_CHECK(
- *       km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &x, &zero, &y));
+ * Example:
+ *   const float one = 1, zero = 0;
+ *   const km_blas_vector from = km_vector(x, 0, 1), to = km_vector(x, 64, 1);
+ *   km_sparse_matrix a = km_sparse_csr(32, 32, 32);
+ *   km_blas blas;
+ *   a.offsets = km_place(x, 128);
+ *   a.indices = km_place(x, 192);
+ *   a.values = km_place(x, 224);
+ *   KM_CHECK(km_blas_create(stream, KM_BLAS_LAYOUT_ROWS, &blas));
+ *   KM_CHECK(km_sparse_mv(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE, &one, &a, &from, &zero,
+ *                         &to));
+ *   KM_CHECK(km_blas_destroy(blas));
  *
  * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h). `type`
  * is f32, f64, c32 or c64; values, dense operands and scalars have it. Increments of vectors are at
