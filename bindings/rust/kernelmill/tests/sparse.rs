@@ -64,8 +64,14 @@ impl<T: Element> Sparse<T> {
         let (m, n) = (self.dense.rows, self.dense.columns);
         Ok([
             SparseMatrix::csr(m, n, &self.row_offsets, &self.columns, &self.values)?,
-            SparseMatrix::csc(m, n, &self.column_offsets, &self.wide_rows, &self.values_by_columns)?
-                .one_based(),
+            SparseMatrix::csc(
+                m,
+                n,
+                &self.column_offsets,
+                &self.wide_rows,
+                &self.values_by_columns,
+            )?
+            .one_based(),
             SparseMatrix::coo(m, n, &self.rows, &self.columns, &self.values)?,
         ])
     }
@@ -136,11 +142,12 @@ fn solutions<T: Element>(layout: Layout) -> Result<()> {
     let blas = Blas::new(&stream, layout)?;
     let a = Sparse::<T>::new(&stream, Dense::new::<T>(4, 4, 6))?;
     for triangle in [Triangle::LOWER, Triangle::UPPER] {
-        let part = Dense::by(4, 4, |i, j| match (i == j, (j < i) == (triangle == Triangle::LOWER)) {
-            (true, _) => ONE,
-            (_, true) => a.dense.at(i, j),
-            _ => C(0.0, 0.0),
-        });
+        let part =
+            Dense::by(4, 4, |i, j| match (i == j, (j < i) == (triangle == Triangle::LOWER)) {
+                (true, _) => ONE,
+                (_, true) => a.dense.at(i, j),
+                _ => C(0.0, 0.0),
+            });
         for view in a.views()? {
             for (view, dense) in operations(view, &part) {
                 let solver = view.triangular(triangle, Diagonal::UNIT)?;
@@ -211,7 +218,11 @@ fn sizes_are_checked() -> Result<()> {
     let mut y = stream.alloc_zeros::<f32>(2)?;
     expect_error(blas.sparse_mv(1.0, &a, &x, 0.0, &mut y), wrong, "the length of x is 5");
     let backward = Vector::strided(&x, 3, -2)?;
-    expect_error(blas.sparse_mv(1.0, &a, &backward, 0.0, &mut y), wrong, "the increment of x is -2");
+    expect_error(
+        blas.sparse_mv(1.0, &a, &backward, 0.0, &mut y),
+        wrong,
+        "the increment of x is -2",
+    );
     expect_error(
         a.triangular(Triangle::LOWER, Diagonal::UNIT),
         wrong,
