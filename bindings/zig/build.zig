@@ -197,6 +197,10 @@ const refused = [_]struct { name: []const u8, message: []const u8 }{
         .message = "devices fill with 1, 2 or 4 bytes, not u64: upload the elements",
     },
     .{
+        .name = "fft_elements",
+        .message = "there is no transform from blas.types.Complex(f32) to f64",
+    },
+    .{
         .name = "blas_element",
         .message = "BLAS has f32, f64, km.Complex of them, and for gemm f16 and km.Bf16, not u32",
     },

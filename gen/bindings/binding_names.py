@@ -78,6 +78,7 @@ GO_NAMES = {
     "km_pool_destroy": ["Pool.Close"],
     "km_graph_exec_destroy": ["GraphExec.Close"],
     "km_blas_destroy": ["BLAS.Close"],
+    "km_fft_destroy": ["FFT.Close"],
     "km_tune_destroy": ["Tuner.Close"],
     "km_launch_kernel_operands": ["LaunchBuilder.Submit"],
     "km_launch_arg_address": ["LaunchBuilder.AddressArg"],

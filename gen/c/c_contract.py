@@ -17,7 +17,7 @@ STICKY_TEXT = "the sticky error of the context when a kernel failed"
 NEVER = re.compile(r"never (KM_ERROR_\w+)")
 WORDS = {  # handles whose type has another name in prose
     "km_host_memory": "host memory", "km_blas": "BLAS object", "km_graph_exec": "graph exec",
-    "km_tune": "tuning",
+    "km_tune": "tuning", "km_fft": "plan of transforms",
 }
 # types without a context, which a reset does not affect
 NO_CONTEXT = {"km_device", "km_context", "km_program", "km_tune"}

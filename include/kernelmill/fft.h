@@ -66,7 +66,7 @@ KM_CHECK_SIZE(km_fft_shape, 128);
  *   KM_ERROR_OUT_OF_DEVICE_MEMORY when an array has more bytes than the device;
  *   KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or its library none of this shape;
  *   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
- *   KM_ERROR_INVALID_HANDLE; KM_ERROR_CONTEXT_LOST; the sticky error.
+ *   the sticky error.
  */
 KM_API km_status km_fft_create(km_stream stream, const km_fft_shape* shape,
                                km_fft* out_fft) KM_NOEXCEPT;
@@ -76,14 +76,14 @@ KM_API km_status km_fft_destroy(km_fft fft) KM_NOEXCEPT;
 
 /** Transforms `input` to `output`, which may be the same place, also with another layout; otherwise
  * the input keeps its values. `stride` of the arrays is not used. Real transforms have one
- * direction only. Threads may make calls of one object concurrently. CUDA: cufftSetStream,
- * cufftSetWorkArea, cufftXtExec.
+ * direction only. CUDA: cufftSetStream, cufftSetWorkArea, cufftXtExec.
  * Status: KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is
  *   null, an address is not a multiple of the size of an element (both parts of a complex one), or
  *   the arrays overlap without being the same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches
  *   beyond its slice or allocation; KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays;
- *   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
- *   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error.
+ *   KM_ERROR_INVALID_HANDLE when the `slice` of an array is neither 0 nor a live slice;
+ *   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+ *   KM_ERROR_NOT_PERMITTED when the output lies in a file mapped read-only; the sticky error.
  */
 KM_API km_status km_fft_execute(km_fft fft, km_fft_direction direction, const km_array* input,
                                 const km_array* output) KM_NOEXCEPT;

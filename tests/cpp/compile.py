@@ -78,7 +78,7 @@ REFUSED = {
     "a transform the wrong way": (
         "km::fft<float, std::complex<float>>().inverse(slice, slice);", "is forward"),
     "a transform of other elements": (
-        "km::fft<std::complex<float>>().forward(slice, slice);", "the elements of the plan's input"),
+        "km::fft<std::complex<float>>().forward(slice, slice);", "of the plan's input"),
     "a host node that may throw": ("km::graph().add_host({}, [](km_status) {});", "noexcept"),
     "a floating-point number to wait for": (
         "stream.write_value(slice, 0, 1.0f);", "integers of 4 or 8"),

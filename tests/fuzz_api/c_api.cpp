@@ -52,11 +52,13 @@ constexpr Maker kMakers[] = {
     {k_km_pool, "km_pool_create", 1},       {k_km_graph, "km_graph_create", 2},
     {kNode, "km_graph_add_kernel", 2},      {k_km_graph_exec, "km_graph_exec_create", 2},
     {k_km_blas, "km_blas_create", 2},       {k_km_tune, "km_tune_create", 1},
+    {k_km_fft, "km_fft_create", 2},
 };
 // In the order in which their handles are ended, and with what.
 constexpr Rare kEnders[] = {
     {"km_tune_destroy", k_km_tune},
     {"km_blas_destroy", k_km_blas},
+    {"km_fft_destroy", k_km_fft},
     {"km_launch_destroy", k_km_launch},
     {"km_graph_exec_destroy", k_km_graph_exec},
     {"km_graph_destroy", k_km_graph},
@@ -81,6 +83,9 @@ const Script kScripts[] = {
      "km_stream_add_callback", "km_slice_fill_u32", "km_blas_create", "km_blas_axpy",
      "km_stream_end_capture", "km_graph_exec_create", "km_graph_exec_launch",
      "km_graph_exec_launch"},
+    {"km_stream_create", "km_fft_create", "km_fft_execute", "km_stream_begin_capture",
+     "km_fft_execute", "km_fft_destroy", "km_stream_end_capture", "km_graph_exec_create",
+     "km_graph_exec_launch", "km_graph_exec_launch"},
     {"km_stream_create", "km_stream_begin_capture", "km_event_record", "km_memory_copy",
      "km_stream_synchronize", "km_launch_kernel", "km_stream_end_capture"},
     {"km_graph_create", "km_graph_add_kernel", "km_graph_add_copy", "km_graph_add_upload",
@@ -328,7 +333,36 @@ km_blas_matrix draw_matrix(Values& values) {
 
 km_array draw_array(Values& values) {
   const km_blas_vector vector = draw_vector(values);
-  return {vector.slice, vector.address, vector.offset, 0};
+  const uint64_t stride = values.is_wrong() ? values.edge() : values.random.below(64);
+  return {vector.slice, vector.address, vector.offset, stride};
+}
+
+km_fft_layout draw_layout(Values& values) {
+  km_fft_layout layout{};
+  if (values.random.one_in(2)) return layout;
+  const auto draw = [&](uint64_t end) {
+    return values.is_wrong() ? values.edge() : values.random.below(end);
+  };
+  for (uint64_t& extent : layout.extents) extent = draw(16);
+  layout.stride = draw(4);
+  layout.distance = draw(1024);
+  return layout;
+}
+
+km_fft_shape draw_shape(Values& values) {
+  km_fft_shape shape{};
+  shape.kind = static_cast<km_fft_kind>(values.random.between(values.is_wrong() ? 0 : 1, 3));
+  constexpr km_data_type kTypes[] = {KM_DATA_TYPE_F32, KM_DATA_TYPE_F64, KM_DATA_TYPE_F16,
+                                     KM_DATA_TYPE_BF16, KM_DATA_TYPE_C32};
+  shape.type = kTypes[values.random.below(values.is_wrong() ? 5 : 4)];
+  shape.rank = static_cast<uint32_t>(values.random.between(1, values.is_wrong() ? 4 : 3));
+  for (uint32_t i = 0; i < std::min(shape.rank, 3U); ++i) {
+    shape.sizes[i] = values.is_wrong() ? values.edge() : values.random.between(1, 16);
+  }
+  shape.batch_count = values.is_wrong() ? values.edge() : values.random.between(1, 5);
+  shape.input = draw_layout(values);
+  shape.output = draw_layout(values);
+  return shape;
 }
 
 /// Offsets and indices are any bits that are in memory: they end the context if they are wrong.
@@ -383,6 +417,10 @@ void CApi::fill(const Row& row, const Parameter& parameter, Values& values, void
     case k_km_sparse_matrix:
       return fill_each<km_sparse_matrix>(memory, count,
                                          [&](size_t) { return draw_sparse(values); });
+    case k_km_array:
+      return fill_each<km_array>(memory, count, [&](size_t) { return draw_array(values); });
+    case k_km_fft_shape:
+      return fill_each<km_fft_shape>(memory, count, [&](size_t) { return draw_shape(values); });
     case kBlockShapes:
       return fill_each<uint32_t>(memory, 3 * count, [&](size_t) {
         return narrow(values.number(kDimension, values.is_wrong()));

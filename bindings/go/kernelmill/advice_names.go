@@ -7,6 +7,7 @@ var adviceNames = map[string]string{
 	"km_context_reset":               "Context.Reset",
 	"km_context_set_tracking":        "Context.SetTracking",
 	"km_context_stop_memory_profile": "Context.StopMemoryProfile",
+	"km_fft_execute":                 "FFT.Forward",
 	"km_launch_arg_scalar":           "LaunchBuilder.Args",
 	"km_module_save_object":          "Module.SaveObject",
 	"km_profiler_range_pop":          "Profiler.Pop",

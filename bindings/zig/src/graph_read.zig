@@ -29,6 +29,8 @@ pub const NodeKind = enum(i32) {
     fill_2d = c.KM_GRAPH_NODE_FILL_2D,
     copy_peer = c.KM_GRAPH_NODE_COPY_PEER,
     blas = c.KM_GRAPH_NODE_BLAS,
+    /// A call of transforms, sparse matrices or solvers.
+    library = c.KM_GRAPH_NODE_LIBRARY,
     /// A number that is written or waited for.
     memory_ops = c.KM_GRAPH_NODE_MEMORY_OPS,
     _,

@@ -7,6 +7,7 @@ test {
     _ = @import("element_types.zig");
     _ = @import("embed.zig");
     _ = @import("errors.zig");
+    _ = @import("fft.zig");
     _ = @import("files.zig");
     _ = @import("functions.zig");
     _ = @import("graphs.zig");

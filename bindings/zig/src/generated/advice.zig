@@ -6,6 +6,7 @@ pub const names = .{
     .{ "km_context_reset", "Context.reset" },
     .{ "km_context_set_tracking", "Context.setTracking" },
     .{ "km_context_stop_memory_profile", "Context.stopMemoryProfile" },
+    .{ "km_fft_execute", "Fft.forward" },
     .{ "km_launch_arg_scalar", "Launch.addArgument" },
     .{ "km_module_save_object", "Module.saveObject" },
     .{ "km_profiler_range_pop", "Profiler.pop" },

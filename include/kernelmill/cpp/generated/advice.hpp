@@ -17,6 +17,7 @@ inline constexpr own_name own_names[] = {
     {"km_context_reset", "context::reset_device"},
     {"km_context_set_tracking", "context::set_tracking"},
     {"km_context_stop_memory_profile", "context::stop_memory_profile"},
+    {"km_fft_execute", "fft::forward"},
     {"km_launch_arg_scalar", "launch::arg"},
     {"km_module_save_object", "module::save_object"},
     {"km_profiler_range_pop", "profiler::pop"},

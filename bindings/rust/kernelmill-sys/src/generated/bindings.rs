@@ -2303,11 +2303,15 @@ impl km_fft_direction {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_fft_direction(pub i32);
 /** The places of the elements of one side. All 0: densely, one transform after the other, with the
- last dimension of the complex side of a real transform cut to sizes[rank - 1] / 2 + 1.*/
+ last dimension of the complex side of a real transform cut to sizes[rank - 1] / 2 + 1. Otherwise
+ all members are given; the distance may be 0 for one transform. Inputs may overlap each other.
+ The elements of outputs are apart: each dimension, and the batch, steps over all elements of
+ those that have smaller steps.*/
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_fft_layout {
-    /// elements in memory for each dimension, of which the first is not used
+    /** elements in memory for each dimension, of which the first is not used;
+0 beyond the rank*/
     pub extents: [u64; 3usize],
     /// elements from one of the last dimension to the next
     pub stride: u64,
@@ -2339,7 +2343,7 @@ pub struct km_fft_shape {
     pub rank: u32,
     /// 0
     pub reserved: u32,
-    /// the slowest dimension first, of the real side
+    /// the slowest dimension first, of the real side; 0 beyond the rank
     pub sizes: [u64; 3usize],
     pub batch_count: u64,
     pub input: km_fft_layout,
@@ -7508,20 +7512,20 @@ functions! {
         b: *const km_blas_matrix,
     ) -> km_status;
     /** Plans transforms in a stream, which the object keeps alive. The handle is the caller's, to be
- given to km_fft_destroy. BLOCKING: tables are computed. CUDA: cufftPlanMany, cufftXtMakePlanMany,
- cufftSetStream.
+ given to km_fft_destroy. BLOCKING: tables are computed. CUDA: cufftCreate, cufftXtMakePlanMany.
 
  Blocking: no.
 
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
-   KM_ERROR_INVALID_ARGUMENT when a member of `shape` has a value that it cannot have, a layout is
-   only partly 0, or has a stride, extent or distance by which elements would share memory in the
-   output, or when `out_fft` is null; KM_ERROR_NOT_SUPPORTED when the backend has no transforms,
-   or not of this shape; KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to
-   install; KM_ERROR_OUT_OF_MEMORY; the sticky error of the context when a kernel failed;
-   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when a pointer is null, a member of `shape` has a value that it
+   cannot have, a layout is only partly 0, or elements of the output would share memory, or when
+   `out_fft` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when an array has more bytes than the device;
+   KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or its library none of this shape;
+   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install; the sticky error
+   of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was
+   reset after its creation.*/
     pub fn km_fft_create(
         stream: km_stream,
         shape: *const km_fft_shape,
@@ -7533,22 +7537,25 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live fft.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live plan of
+   transforms.*/
     pub fn km_fft_destroy(fft: km_fft) -> km_status;
-    /** Transforms `input` to `output`, which may be the same place; `stride` is not used. A transform
- from complex to real numbers may overwrite its input if it has more than one dimension. Real
- transforms have one direction only. CUDA: cufftExecC2C and the like, cufftXtExec.
+    /** Transforms `input` to `output`, which may be the same place, also with another layout; otherwise
+ the input keeps its values. `stride` of the arrays is not used. Real transforms have one
+ direction only. CUDA: cufftSetStream, cufftSetWorkArea, cufftXtExec.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live fft;
-   KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is null, an
-   address is not a multiple of the size of an element, or the arrays overlap without being the
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live plan of transforms, or when
+   the `slice` of an array is neither 0 nor a live slice; KM_ERROR_INVALID_ARGUMENT when
+   `direction` is not one that the kind has, a pointer is null, an address is not a multiple of
+   the size of an element (both parts of a complex one), or the arrays overlap without being the
    same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
-   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error of the context when a kernel failed;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays; KM_ERROR_CONTEXT_MISMATCH when a
+   slice belongs to another context without peer access; KM_ERROR_NOT_PERMITTED when the output
+   lies in a file mapped read-only; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `fft` was reset after its creation.*/
     pub fn km_fft_execute(
         fft: km_fft,
@@ -7829,10 +7836,9 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind that the routine
-   takes, `alpha`, `a`, `x`, `beta` or `y` is null, a member of `a` has a value that it cannot
-   have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a number's size,
-   or an array that is written overlaps another; the sticky error of the context when a kernel
-   failed.*/
+   takes, `alpha`, `a`, `x`, `beta` or `y` is null,  is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; the sticky error of the context when a kernel failed.*/
     pub fn km_sparse_mv(
         blas: km_blas,
         type_: km_data_type,
@@ -7856,10 +7862,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no value of its kind
-   that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, a member of `a` has a value
-   that it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; the sticky error of the context when a kernel failed.*/
+   that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `columns` is beyond 2^31 - 1,
+   a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
     pub fn km_sparse_mm(
         blas: km_blas,
         type_: km_data_type,
@@ -7872,8 +7878,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used,
- nor is the diagonal if it is KM_BLAS_DIAGONAL_UNIT. y may be x. CUDA: cusparseSpSV.
+    /** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used.
+ y may be x. CUDA: cusparseSpSV.
 
  Blocking: no.
 
@@ -7886,10 +7892,9 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
-   kind that the routine takes, `alpha`, `a`, `x` or `y` is null, a member of `a` has a value that
-   it cannot have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a
-   number's size, or an array that is written overlaps another; the sticky error of the context
-   when a kernel failed.*/
+   kind that the routine takes, `alpha`, `a`, `x` or `y` is null,  is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; the sticky error of the context when a kernel failed.*/
     pub fn km_sparse_sv(
         blas: km_blas,
         type_: km_data_type,
@@ -7915,10 +7920,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
-   kind that the routine takes, `alpha`, `a`, `b` or `c` is null, a member of `a` has a value that
-   it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
-   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
-   another; the sticky error of the context when a kernel failed.*/
+   kind that the routine takes, `alpha`, `a`, `b` or `c` is null, `columns` is beyond 2^31 - 1, a
+   leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
     pub fn km_sparse_sm(
         blas: km_blas,
         type_: km_data_type,

@@ -3,6 +3,7 @@ static NAMES: &[(&str, &str)] = &[
     ("km_context_reset", "Context::reset"),
     ("km_context_set_tracking", "Context::set_tracking"),
     ("km_context_stop_memory_profile", "Context::stop_memory_profile"),
+    ("km_fft_execute", "Fft::forward"),
     ("km_launch_arg_scalar", "PreparedLaunch::arg_scalar"),
     ("km_module_save_object", "Module::save_object"),
     ("km_profiler_range_pop", "Profiler::pop_range"),
