@@ -38,7 +38,7 @@ INSIDE = [
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("math", "base",
-          "routines of libraries for the host's threads: Fourier transforms, sparse matrices"),
+          "routines of libraries for the host's threads: Fourier transforms, sparse matrices, LAPACK"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 
@@ -49,7 +49,7 @@ OUTSIDE = [
           "libcuda.so.1: the CUDA driver API on the core"),
     layer("dropin/cudart", "dropin/frame cuda base",
           "libcudart: the CUDA runtime API on the driver API, ours or NVIDIA's"),
-    layer("dropin/cusolver", "dropin/cublas dropin/library dropin/frame cuda base",
+    layer("dropin/cusolver", "dropin/cublas dropin/library dropin/frame cuda math base",
           "libcusolver and libcusolverMg: LAPACK of OpenBLAS, and sparse solvers"),
     layer("dropin/cublas", "dropin/library dropin/frame core backend cuda base",
           "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
@@ -173,6 +173,7 @@ ROOMS = {
     },
     "src/math": {
         "fft": set(),
+        "lapack": set(),
         "sparse": set(),
     },
     "src/core": {
@@ -216,7 +217,7 @@ ROOMS = {
         "launches": {"command", "config", "device", "execution", "memory", "module", "runtime",
                      "stream", "threads"},
         "blas": {"command", "config", "device", "stream"},
-        "library": {"command", "config", "device", "stream", "threads"},
+        "library": {"blas", "command", "config", "device", "stream", "threads"},
         "graph": {"blas", "command", "device", "launches", "library", "order", "stream",
                   "threads"},
         "plugin": {"check", "config", "device", "fault", "memory", "order", "runtime", "stream",
@@ -302,12 +303,11 @@ ROOMS = {
     "dropin/cusolver": {
         "version": set(),
         "frame": {"version"},
-        "lapack": {"frame"},
-        "dense": {"lapack", "frame"},
+        "dense": {"frame"},
         "sparse": {"frame"},
-        "mg": {"dense", "lapack", "frame", "version"},
-        "api": {"dense", "lapack", "frame", "version"},
-        "api_sp": {"sparse", "dense", "lapack", "frame", "version"},
+        "mg": {"dense", "frame", "version"},
+        "api": {"dense", "frame", "version"},
+        "api_sp": {"sparse", "dense", "frame", "version"},
     },
     "dropin/cudnn": {
         "parts": set(),

@@ -1,5 +1,5 @@
 // Cholesky factorizations, solutions and inverses with them, and inverses of triangles.
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/frame/exports.h"
 
 namespace km::cusolver {
@@ -82,7 +82,7 @@ cusolverStatus_t potrf_batched(DnHandle& h, const char* name, KM_P_POTRF_BATCHED
         if (batchSize == 0) return;
         auto* const a = native(A[i]);
         const MatrixCopy<Native<T>> copy(a, n, n, lda);
-        lapack<T>(kPotrf, letter(uplo), n, copy.data(), copy.leading(), info + i);
+        lapack<Native<T>>(kPotrf, letter(uplo), n, copy.data(), copy.leading(), info + i);
         copy.write(a, lda);
       });
 }
@@ -108,8 +108,8 @@ cusolverStatus_t potrs_batched(DnHandle& h, const char* name, KM_P_POTRS_BATCHED
           auto* const b = native(B[i]);
           const MatrixCopy<Native<T>> a(native(A[i]), n, n, lda), x(b, n, nrhs, ldb);
           int ignored = 0;
-          lapack<T>(kPotrs, letter(uplo), n, nrhs, a.data(), a.leading(), x.data(), x.leading(),
-                    &ignored);
+          lapack<Native<T>>(kPotrs, letter(uplo), n, nrhs, a.data(), a.leading(), x.data(),
+                            x.leading(), &ignored);
           x.write(b, ldb);
         }
       });

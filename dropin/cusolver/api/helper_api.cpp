@@ -1,6 +1,6 @@
 // Handles, settings, parameters and versions of the dense part.
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/frame/objects.h"
-#include "dropin/cusolver/lapack/lapack.h"
 
 namespace km::cusolver {
 

@@ -1,5 +1,5 @@
 // Symmetric and Hermitian indefinite matrices: factorizations, solutions and inverses.
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/dense/ldl.h"
 #include "dropin/cusolver/frame/exports.h"
 
@@ -89,7 +89,7 @@ cusolverStatus_t sytri(DnHandle& h, const char* name, KM_P_SYTRI(KM_SIGNATURE, T
         if (rows.empty() && n != 0) return wrong_exchanges(n);
         const Scratch<Native<T>> space(static_cast<size_t>(n));
         on_copy(native(A), n, n, lda, [&](Native<T>* copy, int leading) {
-          lapack<T>(kSytri, letter(uplo), n, copy, leading, rows.data(), space.get(), info);
+          lapack<Native<T>>(kSytri, letter(uplo), n, copy, leading, rows.data(), space.get(), info);
         });
         return cu::CUDA_SUCCESS;
       });

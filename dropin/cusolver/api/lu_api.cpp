@@ -1,7 +1,7 @@
 // LU factorizations, solutions with them, and row exchanges.
 #include <vector>
 
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/dense/lu.h"
 #include "dropin/cusolver/frame/exports.h"
 

@@ -1,6 +1,6 @@
 // QR factorizations, and reductions to bidiagonal and tridiagonal form with their orthogonal
 // matrices.
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/frame/exports.h"
 
 namespace km::cusolver {
@@ -38,7 +38,7 @@ cusolverStatus_t factorize(DnHandle& h, const char* name, int64_t m, int64_t n, 
       .submit(2 * product(m, n, std::min(m, n)), [=] {
         on_copy(a, m, n, lda, [&](T* copy, int leading) {
           with_work<T>([&](T* work, int lwork) {
-            lapack<T>(kGeqrf, int(m), int(n), copy, leading, tau, work, lwork, info);
+            lapack<Native<T>>(kGeqrf, int(m), int(n), copy, leading, tau, work, lwork, info);
           });
         });
       });
@@ -68,7 +68,7 @@ cusolverStatus_t orgqr(DnHandle& h, const char* name, KM_P_ORGQR(KM_SIGNATURE, T
       .submit(4 * product(m, n, k), [=] {
         on_copy(native(A), m, n, lda, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kOrgqr, m, n, k, copy, leading, tau, work, lwork, info);
+            lapack<Native<T>>(kOrgqr, m, n, k, copy, leading, tau, work, lwork, info);
           });
         });
       });
@@ -96,8 +96,9 @@ cusolverStatus_t ormqr(DnHandle& h, const char* name, KM_P_ORMQR(KM_SIGNATURE, T
         const MatrixCopy<Native<T>> factors(native(A), order, k, lda);
         on_copy(native(C), m, n, ldc, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kOrmqr, letter(side), orthogonal_letter<T>(trans), m, n, k, factors.data(),
-                      factors.leading(), tau, copy, leading, work, lwork, info);
+            lapack<Native<T>>(kOrmqr, letter(side), orthogonal_letter<T>(trans), m, n, k,
+                              factors.data(), factors.leading(), tau, copy, leading, work, lwork,
+                              info);
           });
         });
       });
@@ -122,7 +123,7 @@ cusolverStatus_t gebrd(DnHandle& h, const char* name, KM_P_GEBRD(KM_SIGNATURE, T
       .submit(4 * product(m, n, count), [=] {
         on_copy(native(A), m, n, lda, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kGebrd, m, n, copy, leading, D, E, tauq, taup, work, lwork, info);
+            lapack<Native<T>>(kGebrd, m, n, copy, leading, D, E, tauq, taup, work, lwork, info);
           });
         });
       });
@@ -149,7 +150,8 @@ cusolverStatus_t orgbr(DnHandle& h, const char* name, KM_P_ORGBR(KM_SIGNATURE, T
       .submit(4 * product(m, n, std::min(m, n)), [=] {
         on_copy(native(A), m, n, lda, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kOrgbr, is_left ? 'Q' : 'P', m, n, k, copy, leading, tau, work, lwork, info);
+            lapack<Native<T>>(kOrgbr, is_left ? 'Q' : 'P', m, n, k, copy, leading, tau, work, lwork,
+                              info);
           });
         });
       });
@@ -172,7 +174,7 @@ cusolverStatus_t sytrd(DnHandle& h, const char* name, KM_P_SYTRD(KM_SIGNATURE, T
       .submit(2 * product(n, n, n), [=] {
         on_copy(native(A), n, n, lda, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kSytrd, letter(uplo), n, copy, leading, D, E, tau, work, lwork, info);
+            lapack<Native<T>>(kSytrd, letter(uplo), n, copy, leading, D, E, tau, work, lwork, info);
           });
         });
       });
@@ -193,7 +195,7 @@ cusolverStatus_t orgtr(DnHandle& h, const char* name, KM_P_ORGTR(KM_SIGNATURE, T
       .submit(2 * product(n, n, n), [=] {
         on_copy(native(A), n, n, lda, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kOrgtr, letter(uplo), n, copy, leading, tau, work, lwork, info);
+            lapack<Native<T>>(kOrgtr, letter(uplo), n, copy, leading, tau, work, lwork, info);
           });
         });
       });
@@ -221,8 +223,9 @@ cusolverStatus_t ormtr(DnHandle& h, const char* name, KM_P_ORMTR(KM_SIGNATURE, T
         const MatrixCopy<Native<T>> factors(native(A), order, order, lda);
         on_copy(native(C), m, n, ldc, [&](Native<T>* copy, int leading) {
           with_work<Native<T>>([&](Native<T>* work, int lwork) {
-            lapack<T>(kOrmtr, letter(side), letter(uplo), orthogonal_letter<T>(trans), m, n,
-                      factors.data(), factors.leading(), tau, copy, leading, work, lwork, info);
+            lapack<Native<T>>(kOrmtr, letter(side), letter(uplo), orthogonal_letter<T>(trans), m, n,
+                              factors.data(), factors.leading(), tau, copy, leading, work, lwork,
+                              info);
           });
         });
       });
@@ -279,8 +282,8 @@ cusolverStatus_t cusolverDnXlarft(cusolverDnHandle_t handle, cusolverDnParams_t,
           .vector("tau", static_cast<const T*>(tau), k, false)
           .matrix("T", t, k, k, ldt, true)
           .submit(product(n, k, k), [=] {
-            lapack<T>(kLarft, is_backward ? 'B' : 'F', has_rows ? 'R' : 'C', int(n), int(k), v,
-                      int(ldv), tau, t, int(ldt));
+            lapack<Native<T>>(kLarft, is_backward ? 'B' : 'F', has_rows ? 'R' : 'C', int(n), int(k),
+                              v, int(ldv), tau, t, int(ldt));
           });
     });
   });

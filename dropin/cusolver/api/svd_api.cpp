@@ -1,7 +1,7 @@
 // Singular value decompositions.
 #include <climits>
 
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/dense/svd.h"
 #include "dropin/cusolver/frame/exports.h"
 #include "dropin/cusolver/frame/objects.h"

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "dropin/cusolver/dense/copies.h"
-#include "dropin/cusolver/dense/finite.h"
+#include "dropin/cusolver/dense/lapack.h"
 
 namespace km::cusolver {
 

@@ -4,49 +4,21 @@
 #include <cstring>
 #include <vector>
 
-#include "dropin/cusolver/dense/copies.h"
-#include "dropin/cusolver/dense/finite.h"
+#include "dropin/cusolver/dense/lapack.h"
+#include "dropin/cusolver/frame/job.h"
+#include "math/lapack/eigen.h"
 
 namespace km::cusolver {
 
-/// Work of LAPACK's divide-and-conquer routines: elements, real numbers for complex types, and
-/// integers. `routine` is a function of (work, lwork, rwork, lrwork, iwork, liwork).
-template <class T, class Function>
-void with_divided_work(Function&& routine) {
-  T work{};
-  Real<T> real_work{};
-  int integers = 0;
-  routine(&work, -1, &real_work, -1, &integers, -1);
-  const int size = answered_size(work), reals = answered_size(real_work);
-  const Scratch<T> elements(static_cast<size_t>(size));
-  const Scratch<Real<T>> real_elements(static_cast<size_t>(reals));
-  const int integer_count = std::max(integers, 1);
-  const Scratch<int> integer_elements(static_cast<size_t>(integer_count));
-  routine(elements.get(), size, real_elements.get(), reals, integer_elements.get(), integer_count);
-}
+using math::with_divided_work;
 
-/// Eigenvalues in ascending order; with 'V' the vectors take A's place. Returns LAPACK's info; n if
-/// a number is not finite, and then all results are NaN.
+/// symmetric_eigen_of_copy() for a matrix and eigenvalues in the program's memory.
 template <class T>
 int symmetric_eigen(char job, cublasFillMode_t fill, int n, T* a, int lda, Real<T>* w) {
   const MatrixCopy<T> copy(a, n, n, lda);
   const MatrixCopy<Real<T>> values(w, n, 1, n);
-  if (!are_finite(copy.data(), n, n, copy.leading(), part_of(fill))) {
-    fill_nan(w, n, 1, n);
-    if (job == 'V') fill_nan(a, n, n, lda);
-    return n;
-  }
-  const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
-  int info = 0;
-  with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
-    if constexpr (kIsComplex<T>) {
-      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), values.data(), work, lwork,
-                rwork, lrwork, iwork, liwork, &info);
-    } else {
-      lapack<T>(kSyevd, job, uplo, n, copy.data(), copy.leading(), values.data(), work, lwork,
-                iwork, liwork, &info);
-    }
-  });
+  const int info = math::symmetric_eigen_of_copy(job, letter(fill), n, copy.data(), copy.leading(),
+                                                 values.data());
   copy.write(a, lda);
   values.write(w, n);
   return info;
@@ -58,14 +30,14 @@ int generalized_eigen(int type, char job, cublasFillMode_t fill, int n, T* a, in
                       int ldb, Real<T>* w) {
   const MatrixCopy<T> copy(a, n, n, lda), second(b, n, n, ldb);
   const MatrixCopy<Real<T>> values(w, n, 1, n);
-  const Part part = part_of(fill);
+  const Part part = part_of(letter(fill));
   if (!are_finite(copy.data(), n, n, copy.leading(), part) ||
       !are_finite(second.data(), n, n, second.leading(), part)) {
     fill_nan(w, n, 1, n);
     if (job == 'V') fill_nan(a, n, n, lda);
     return n;
   }
-  const char uplo = fill == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
+  const char uplo = letter(fill);
   int info = 0;
   with_divided_work<T>([&](T* work, int lwork, Real<T>* rwork, int lrwork, int* iwork, int liwork) {
     if constexpr (kIsComplex<T>) {

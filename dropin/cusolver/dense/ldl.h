@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dropin/cusolver/lapack/lapack.h"
+#include "dropin/cusolver/dense/lapack.h"
 
 namespace km::cusolver {
 

@@ -1,7 +1,8 @@
 // LU factorizations with and without row exchanges.
 #pragma once
 
-#include "dropin/cusolver/lapack/lapack.h"
+#include "dropin/cusolver/dense/lapack.h"
+#include "math/lapack/exchanges.h"
 
 namespace km::cusolver {
 
@@ -61,16 +62,6 @@ void solve_without_pivots(char operation, int n, int nrhs, const T* a, int lda, 
     lapack<T>(kTrsm, 'L', 'U', operation, 'N', n, nrhs, one, a, lda, b, ldb);
     lapack<T>(kTrsm, 'L', 'L', operation, 'U', n, nrhs, one, a, lda, b, ldb);
   }
-}
-
-/// The first of `count` row numbers that is not from 1 to `rows`; null if all are.
-template <class Int>
-const Int* find_wrong_row(const Int* rows_to_exchange, int64_t count, int64_t rows) {
-  for (int64_t i = 0; i < count; ++i) {
-    const Int row = rows_to_exchange[i];
-    if (row < 1 || row > rows) return rows_to_exchange + i;
-  }
-  return nullptr;
 }
 
 }  // namespace km::cusolver

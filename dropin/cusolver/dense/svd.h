@@ -1,81 +1,20 @@
 // Singular value decompositions A = U S V^H.
 #pragma once
 
-#include "dropin/cusolver/dense/copies.h"
-#include "dropin/cusolver/dense/finite.h"
+#include "dropin/cusolver/dense/lapack.h"
+#include "math/lapack/svd.h"
 
 namespace km::cusolver {
 
-/// A matrix and the places of its decomposition. The letters are LAPACK's: 'A' all vectors, 'S'
-/// the first min(m, n), 'O' those in A's place, 'N' none.
-template <class T>
-struct Decomposition {
-  char jobu, jobvt;
-  int m, n;
-  T* a;
-  int lda;
-  Real<T>* s;
-  T* u;
-  int ldu;
-  T* vt;
-  int ldvt;
+using math::Decomposition;
 
-  int least() const { return std::min(m, n); }
-  int u_columns() const { return jobu == 'A' ? m : least(); }
-  int vt_rows() const { return jobvt == 'A' ? n : least(); }
-};
-
-template <class T>
-int divided_svd(const Decomposition<T>& d) {
-  const auto least = static_cast<size_t>(d.least()), most = static_cast<size_t>(std::max(d.m, d.n));
-  const size_t reals = 5 * least * least + 7 * least + 2 * most * least + 2 * least * least;
-  const Scratch<Real<T>> rwork(kIsComplex<T> ? reals : 0);
-  const Scratch<int> iwork(8 * least);
-  int info = 0;
-  with_work<T>([&](T* work, int lwork) {
-    if constexpr (kIsComplex<T>) {
-      lapack<T>(kGesdd, d.jobu, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work, lwork,
-                rwork.get(), iwork.get(), &info);
-    } else {
-      lapack<T>(kGesdd, d.jobu, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work, lwork,
-                iwork.get(), &info);
-    }
-  });
-  return info;
-}
-
-template <class T>
-int iterated_svd(const Decomposition<T>& d) {
-  const Scratch<Real<T>> rwork(kIsComplex<T> ? 5 * static_cast<size_t>(d.least()) : 0);
-  int info = 0;
-  with_work<T>([&](T* work, int lwork) {
-    if constexpr (kIsComplex<T>) {
-      lapack<T>(kGesvd, d.jobu, d.jobvt, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work,
-                lwork, rwork.get(), &info);
-    } else {
-      lapack<T>(kGesvd, d.jobu, d.jobvt, d.m, d.n, d.a, d.lda, d.s, d.u, d.ldu, d.vt, d.ldvt, work,
-                lwork, &info);
-    }
-  });
-  return info;
-}
-
-/// Decomposes the matrix, which is overwritten. Returns LAPACK's info; min(m, n) if a number is not
-/// finite, and then all results are NaN.
+/// decompose_copy() for arrays in the program's memory.
 template <class T>
 int decompose(const Decomposition<T>& d) {
   const MatrixCopy<T> a(d.a, d.m, d.n, d.lda);
-  if (!are_finite(a.data(), d.m, d.n, a.leading())) {
-    fill_nan(d.s, d.least(), 1, d.least());
-    if (d.jobu == 'A' || d.jobu == 'S') fill_nan(d.u, d.m, d.u_columns(), d.ldu);
-    if (d.jobvt == 'A' || d.jobvt == 'S') fill_nan(d.vt, d.vt_rows(), d.n, d.ldvt);
-    if (d.jobu == 'O' || d.jobvt == 'O') fill_nan(d.a, d.m, d.n, d.lda);
-    return d.least();
-  }
-  const bool has_u = d.jobu == 'A' || d.jobu == 'S', has_vt = d.jobvt == 'A' || d.jobvt == 'S';
   const Scratch<Real<T>> values(static_cast<size_t>(d.least()));
-  const Scratch<T> u(has_u ? static_cast<size_t>(d.m) * static_cast<size_t>(d.u_columns()) : 0);
-  const Scratch<T> vt(has_vt ? static_cast<size_t>(d.vt_rows()) * static_cast<size_t>(d.n) : 0);
+  const Scratch<T> u(d.has_u() ? static_cast<size_t>(d.m) * static_cast<size_t>(d.u_columns()) : 0);
+  const Scratch<T> vt(d.has_vt() ? static_cast<size_t>(d.vt_rows()) * static_cast<size_t>(d.n) : 0);
   Decomposition<T> copied = d;
   copied.a = a.data();
   copied.lda = a.leading();
@@ -84,11 +23,11 @@ int decompose(const Decomposition<T>& d) {
   copied.ldu = std::max(d.m, 1);
   copied.vt = vt;
   copied.ldvt = std::max(d.vt_rows(), 1);
-  const int info = d.jobu == d.jobvt ? divided_svd(copied) : iterated_svd(copied);
+  const int info = math::decompose_copy(copied);
   a.write(d.a, d.lda);
   std::copy_n(values.get(), d.least(), d.s);
-  if (has_u) write_matrix(u.get(), d.m, d.u_columns(), d.u, d.ldu);
-  if (has_vt) write_matrix(vt.get(), d.vt_rows(), d.n, d.vt, d.ldvt);
+  if (d.has_u()) write_matrix(u.get(), d.m, d.u_columns(), d.u, d.ldu);
+  if (d.has_vt()) write_matrix(vt.get(), d.vt_rows(), d.n, d.vt, d.ldvt);
   return info;
 }
 

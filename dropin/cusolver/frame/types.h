@@ -6,40 +6,30 @@
 #include <type_traits>
 
 #include "dropin/cusolver/frame/status.h"
+#include "math/lapack/scalar.h"
 
 namespace km::cusolver {
-
-/// The four types of LAPACK, in the order of its letters.
-enum class Type : uint8_t { kS, kD, kC, kZ };
 
 template <class T>
 struct TypeOf;
 template <>
 struct TypeOf<float> {
-  using Real = float;
   using Native = float;
-  static constexpr Type kType = Type::kS;
   static constexpr cudaDataType kData = CUDA_R_32F;
 };
 template <>
 struct TypeOf<double> {
-  using Real = double;
   using Native = double;
-  static constexpr Type kType = Type::kD;
   static constexpr cudaDataType kData = CUDA_R_64F;
 };
 template <>
 struct TypeOf<std::complex<float>> {
-  using Real = float;
   using Native = std::complex<float>;
-  static constexpr Type kType = Type::kC;
   static constexpr cudaDataType kData = CUDA_C_32F;
 };
 template <>
 struct TypeOf<std::complex<double>> {
-  using Real = double;
   using Native = std::complex<double>;
-  static constexpr Type kType = Type::kZ;
   static constexpr cudaDataType kData = CUDA_C_64F;
 };
 template <>
@@ -47,13 +37,15 @@ struct TypeOf<cuComplex> : TypeOf<std::complex<float>> {};
 template <>
 struct TypeOf<cuDoubleComplex> : TypeOf<std::complex<double>> {};
 
-/// The real type of T's parts, and the type that routines compute with for T of the API.
-template <class T>
-using Real = typename TypeOf<T>::Real;
+/// The type that routines compute with for T of the API, and the real type of its parts.
 template <class T>
 using Native = typename TypeOf<T>::Native;
 template <class T>
-inline constexpr bool kIsComplex = !std::is_same_v<Real<T>, Native<T>>;
+using Real = math::Real<Native<T>>;
+using math::conjugate;
+using math::real_part;
+template <class T>
+inline constexpr bool kIsComplex = math::kIsComplex<Native<T>>;
 
 /// Pointers of the API as those of routines.
 template <class T>
@@ -63,23 +55,6 @@ Native<T>* native(T* data) {
 template <class T>
 const Native<T>* native(const T* data) {
   return reinterpret_cast<const Native<T>*>(data);
-}
-
-template <class T>
-T conjugate(const T& value) {
-  if constexpr (kIsComplex<T>) {
-    return std::conj(value);
-  } else {
-    return value;
-  }
-}
-template <class T>
-::km::cusolver::Real<T> real_part(const T& value) {
-  if constexpr (kIsComplex<T>) {
-    return value.real();
-  } else {
-    return value;
-  }
 }
 
 /// Runs `body` with a null pointer to the type of elements that `type` stands for.

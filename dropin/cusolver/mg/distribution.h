@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dropin/cusolver/dense/copies.h"
+#include "dropin/cusolver/dense/lapack.h"
 #include "dropin/cusolver/frame/handle.h"
 #include "dropin/cusolver/frame/types.h"
 #include "dropin/cusolver/generated/mg_api.h"

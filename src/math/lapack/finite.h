@@ -2,12 +2,14 @@
 // before.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
-#include "dropin/cusolver/frame/types.h"
+#include "math/lapack/scalar.h"
 
-namespace km::cusolver {
+namespace km::math {
 
 template <class T>
 bool is_finite(const T& value) {
@@ -20,9 +22,8 @@ bool is_finite(const T& value) {
 
 /// The parts of a square matrix that a routine reads.
 enum class Part : char { kAll, kUpper, kLower };
-inline Part part_of(cublasFillMode_t fill) {
-  return fill == CUBLAS_FILL_MODE_UPPER ? Part::kUpper : Part::kLower;
-}
+/// The part that LAPACK's letter of a triangle names.
+inline Part part_of(char triangle) { return triangle == 'U' ? Part::kUpper : Part::kLower; }
 
 template <class T>
 bool are_finite(const T* a, int64_t rows, int64_t columns, int64_t leading,
@@ -37,6 +38,23 @@ bool are_finite(const T* a, int64_t rows, int64_t columns, int64_t leading,
   return true;
 }
 
+/// The order of the smallest leading minor that has a number which is not finite; n + 1 if there is
+/// none.
+template <class T>
+int first_infinite_minor(const T* a, int n, int64_t leading, Part triangle) {
+  int order = n + 1;
+  for (int j = 0; j < order - 1; ++j) {
+    const int first = triangle == Part::kLower ? j : 0;
+    const int end = triangle == Part::kUpper ? j + 1 : order - 1;
+    for (int i = first; i < end; ++i) {
+      if (is_finite(a[i + j * leading])) continue;
+      order = std::max(i, j) + 1;
+      break;
+    }
+  }
+  return order;
+}
+
 template <class T>
 void fill_nan(T* a, int64_t rows, int64_t columns, int64_t leading) {
   for (int64_t j = 0; j < columns; ++j) {
@@ -46,4 +64,4 @@ void fill_nan(T* a, int64_t rows, int64_t columns, int64_t leading) {
   }
 }
 
-}  // namespace km::cusolver
+}  // namespace km::math

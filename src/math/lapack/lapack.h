@@ -5,26 +5,34 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <tuple>
+#include <string>
 #include <utility>
 
-#include "base/result.h"
-#include "dropin/cusolver/frame/types.h"
+#include "base/process/dylib.h"
+#include "math/lapack/scalar.h"
 
-namespace km::cusolver {
+namespace km::math {
 
 enum Routine : uint8_t {
 #define KM_LAPACK(routine, s, d, c, z) routine,
-#include "dropin/cusolver/lapack/lapack.def"
+#include "math/lapack/lapack.def"
 #undef KM_LAPACK
   kRoutineCount
 };
 
-/// Finds LAPACK at the first call. CUSOLVER_STATUS_NOT_INITIALIZED, with what to install, if there
-/// is none or if it lacks a routine.
-cusolverStatus_t require_lapack();
+/// The addresses of all routines, by type.
+struct LapackRoutines {
+  void* of[kRoutineCount][4];
+};
 
-/// The routine's address. require_lapack() has succeeded.
+/// Looks the routines up in an opened OpenBLAS, whose file is at `path`. KM_ERROR_BLAS_UNAVAILABLE
+/// if it lacks one.
+Result<LapackRoutines> find_lapack(const Dylib& library, const std::string& path);
+
+/// Makes lapack() call these routines, which stay until the process ends.
+void use_lapack(const LapackRoutines& routines);
+
+/// The routine's address. use_lapack() was called.
 void* lapack_routine(Routine routine, Type type) noexcept;
 
 namespace detail {
@@ -58,7 +66,7 @@ void invoke(void* function, std::index_sequence<kLetters...>, const Arguments&..
 template <class T, class... Arguments>
 void lapack(Routine routine, const Arguments&... arguments) {
   constexpr size_t kLetters = (size_t{std::is_same_v<Arguments, char>} + ... + 0);
-  detail::invoke(lapack_routine(routine, TypeOf<T>::kType), std::make_index_sequence<kLetters>(),
+  detail::invoke(lapack_routine(routine, kType<T>), std::make_index_sequence<kLetters>(),
                  arguments...);
 }
 
@@ -94,4 +102,4 @@ void with_work(Function&& routine) {
   routine(work.get(), size);
 }
 
-}  // namespace km::cusolver
+}  // namespace km::math

@@ -5,15 +5,32 @@
 
 #include <cstring>
 
-#include "dropin/cusolver/lapack/lapack.h"
+#include "math/lapack/lapack.h"
 
-namespace km::cusolver {
+namespace km::math {
 
 /// Copies a contiguous matrix to the program's memory.
 template <class T>
 void write_matrix(const T* from, int64_t rows, int64_t columns, T* to, int64_t leading) {
   for (int64_t j = 0; j < columns && rows > 0; ++j) {
     std::memcpy(to + j * leading, from + j * rows, sizeof(T) * static_cast<size_t>(rows));
+  }
+}
+
+/// Copies the transpose of a matrix of `lines` lines with `length` elements each; both leading
+/// dimensions are those of lines in memory.
+template <class T>
+void copy_transposed(const T* from, int64_t lines, int64_t length, int64_t from_leading, T* to,
+                     int64_t to_leading) {
+  constexpr int64_t kTile = 16;  // a tile of both sides stays in the first cache
+  for (int64_t i0 = 0; i0 < lines; i0 += kTile) {
+    const int64_t i_end = std::min(i0 + kTile, lines);
+    for (int64_t j0 = 0; j0 < length; j0 += kTile) {
+      const int64_t j_end = std::min(j0 + kTile, length);
+      for (int64_t i = i0; i < i_end; ++i) {
+        for (int64_t j = j0; j < j_end; ++j) to[j * to_leading + i] = from[i * from_leading + j];
+      }
+    }
   }
 }
 
@@ -50,4 +67,4 @@ void on_copy(T* a, int64_t rows, int64_t columns, int64_t leading, Function&& ro
   copy.write(a, leading);
 }
 
-}  // namespace km::cusolver
+}  // namespace km::math
