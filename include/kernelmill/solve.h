@@ -8,10 +8,12 @@
  * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h), also
  * KM_ERROR_NOT_SUPPORTED when the device's libraries have no such routine. `type` is f32, f64, c32
  * or c64; real numbers of complex matrices (eigenvalues, singular values) are f32 or f64. Each call
- * works on `batch_count` matrices, whose arrays begin `stride` elements apart. `info` is one
- * int32_t for each matrix: 0, or the number i from 1 on of what LAPACK reports for the routine,
- * such as the leading minor that is not positive definite. Results of a matrix whose info is not 0
- * are unspecified. Matrices have the BLAS object's layout.
+ * works on `batch_count` matrices, whose arrays begin `stride` elements apart; those that are only
+ * read may have a stride of 0, which is one array for all. `info` is one int32_t for each matrix,
+ * also for one without elements: 0, or the number i from 1 on of what LAPACK reports for the
+ * routine, such as the leading minor that is not positive definite. Results of a matrix whose info
+ * is not 0 are unspecified. With numbers that are not finite, results are NaN or info is not 0.
+ * Matrices have the BLAS object's layout. docs/guide/solve.md names the library that is used.
  */
 #ifndef KERNELMILL_SOLVE_H
 #define KERNELMILL_SOLVE_H
@@ -49,8 +51,9 @@ KM_API km_status km_solve_getrf(km_blas blas, km_data_type type, uint64_t m, uin
                                 uint64_t batch_count, const km_blas_matrix* a,
                                 const km_array* pivots, const km_array* info) KM_NOEXCEPT;
 
-/** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. CUDA:
- * cusolverDn<t>getrs. */
+/** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. On the CPU, info
+ * is i and B is left as it is if pivots[i - 1] is not the number of a row; on GPUs, pivots have to
+ * be getrf's. CUDA: cusolverDn<t>getrs. */
 KM_API km_status km_solve_getrs(km_blas blas, km_data_type type, km_blas_operation operation,
                                 uint64_t n, uint64_t columns, uint64_t batch_count,
                                 const km_blas_matrix* a, const km_array* pivots,
@@ -62,13 +65,14 @@ KM_API km_status km_solve_geqrf(km_blas blas, km_data_type type, uint64_t m, uin
                                 uint64_t batch_count, const km_blas_matrix* a, const km_array* tau,
                                 const km_array* info) KM_NOEXCEPT;
 
-/** The first `n` columns of Q of m rows from the k reflections of geqrf, which they overwrite.
- * CUDA: cusolverDn<t>orgqr, cusolverDn<t>ungqr. */
+/** The first `n` columns of Q of m rows from the k reflections of geqrf, which they overwrite; n is
+ * at most m, and k at most n. CUDA: cusolverDn<t>orgqr, cusolverDn<t>ungqr. */
 KM_API km_status km_solve_orgqr(km_blas blas, km_data_type type, uint64_t m, uint64_t n, uint64_t k,
                                 uint64_t batch_count, const km_blas_matrix* a, const km_array* tau,
                                 const km_array* info) KM_NOEXCEPT;
 
-/** C = op(Q) C or C op(Q) for an m x n matrix C and k reflections of geqrf. CUDA:
+/** C = op(Q) C or C op(Q) for an m x n matrix C and the k reflections of geqrf in the columns of
+ * `a`, which has as many rows as Q. Complex types know no transposition without conjugation. CUDA:
  * cusolverDn<t>ormqr, cusolverDn<t>unmqr. */
 KM_API km_status km_solve_ormqr(km_blas blas, km_data_type type, km_blas_side side,
                                 km_blas_operation operation, uint64_t m, uint64_t n, uint64_t k,

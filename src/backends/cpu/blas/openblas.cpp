@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/process/openblas.h"
+#include "math/lapack/lapack.h"
 
 namespace km::cpu {
 namespace {
@@ -29,6 +30,7 @@ Result<OpenBlas> OpenBlas::load(const std::string& path) {
   if (!library) return library.error();
   OpenBlas result;
   result.path_ = path;
+  result.library_ = *library;
   for (size_t routine = 0; routine < KMB_BLAS_ROUTINE_COUNT; ++routine) {
     for (int type = 0; type < 4; ++type) {
       result.functions_[routine][type] = library->symbol(kNames[routine].of_type[type]);
@@ -61,6 +63,15 @@ Result<const OpenBlas*> OpenBlas::instance() {
         kMostAbandoned);
   }
   return &*loaded;
+}
+
+Status OpenBlas::require_lapack() {
+  KM_ASSIGN(const OpenBlas* const library, instance());
+  static const Result<math::LapackRoutines> found =
+      math::find_lapack(*library->library_, library->path_);
+  if (!found) return found.error();
+  math::use_lapack(*found);
+  return {};
 }
 
 void OpenBlas::abandon() { abandoned.fetch_add(1, std::memory_order_relaxed); }

@@ -2,9 +2,11 @@
 // threads share the work instead, and the host program's OpenBLAS is not changed.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "backend/interface.h"
+#include "base/process/dylib.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -14,6 +16,8 @@ class OpenBlas {
   /// The library of this process, loaded at the first call; the message of
   /// KM_ERROR_BLAS_UNAVAILABLE says what to install.
   static Result<const OpenBlas*> instance();
+  /// Prepares LAPACK's routines of the same library; KM_ERROR_BLAS_UNAVAILABLE if it has none.
+  static Status require_lapack();
   /// Called when a call was left by a fault, so that the library's buffers that it held are lost.
   /// After several of them, instance() fails.
   static void abandon();
@@ -29,6 +33,7 @@ class OpenBlas {
 
  private:
   std::string path_;
+  std::optional<Dylib> library_;
   void* functions_[KMB_BLAS_ROUTINE_COUNT][4] = {};
 };
 

@@ -15,7 +15,7 @@ Result<std::shared_ptr<const Task>> make_library_task(const kmb_library_call& ca
     case KMB_LIBRARY_SPARSE:
       return make_sparse_task(call.sparse, threads);
     case KMB_LIBRARY_SOLVE:
-      return make_solve_task(call.solve, threads);
+      return make_solve_task(call.name, call.solve, threads);
   }
   return make_error(KM_ERROR_NOT_SUPPORTED, "the cpu backend has no library of kind %d",
                     static_cast<int>(call.kind));
