@@ -7518,14 +7518,13 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or;
    KM_ERROR_INVALID_ARGUMENT when a pointer is null, a member of `shape` has a value that it
    cannot have, a layout is only partly 0, or elements of the output would share memory, or when
    `out_fft` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when an array has more bytes than the device;
    KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or its library none of this shape;
-   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install; the sticky error
-   of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was
-   reset after its creation.*/
+   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
+   KM_ERROR_CONTEXT_LOST; the sticky error of the context when a kernel failed.*/
     pub fn km_fft_create(
         stream: km_stream,
         shape: *const km_fft_shape,
@@ -7537,25 +7536,24 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live plan of
-   transforms.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live fft.*/
     pub fn km_fft_destroy(fft: km_fft) -> km_status;
     /** Transforms `input` to `output`, which may be the same place, also with another layout; otherwise
  the input keeps its values. `stride` of the arrays is not used. Real transforms have one
- direction only. CUDA: cufftSetStream, cufftSetWorkArea, cufftXtExec.
+ direction only. Threads may make calls of one object concurrently. CUDA: cufftSetStream,
+ cufftSetWorkArea, cufftXtExec.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live plan of transforms, or when
-   the `slice` of an array is neither 0 nor a live slice; KM_ERROR_INVALID_ARGUMENT when
-   `direction` is not one that the kind has, a pointer is null, an address is not a multiple of
-   the size of an element (both parts of a complex one), or the arrays overlap without being the
-   same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays; KM_ERROR_CONTEXT_MISMATCH when a
-   slice belongs to another context without peer access; KM_ERROR_NOT_PERMITTED when the output
-   lies in a file mapped read-only; the sticky error of the context when a kernel failed;
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live fft;
+   KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is null, an
+   address is not a multiple of the size of an element (both parts of a complex one), or the
+   arrays overlap without being the same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches
+   beyond its slice or allocation; KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays;
+   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
+   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `fft` was reset after its creation.*/
     pub fn km_fft_execute(
         fft: km_fft,
@@ -7645,8 +7643,9 @@ functions! {
         pivots: *const km_array,
         info: *const km_array,
     ) -> km_status;
-    /** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. CUDA:
- cusolverDn<t>getrs.
+    /** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. On the CPU, info
+ is i and B is left as it is if pivots[i - 1] is not the number of a row; on GPUs, pivots have to
+ be getrf's. CUDA: cusolverDn<t>getrs.
 
  Blocking: no.
 
@@ -7702,8 +7701,8 @@ functions! {
         tau: *const km_array,
         info: *const km_array,
     ) -> km_status;
-    /** The first `n` columns of Q of m rows from the k reflections of geqrf, which they overwrite.
- CUDA: cusolverDn<t>orgqr, cusolverDn<t>ungqr.
+    /** The first `n` columns of Q of m rows from the k reflections of geqrf, which they overwrite; n is
+ at most m, and k at most n. CUDA: cusolverDn<t>orgqr, cusolverDn<t>ungqr.
 
  Blocking: no.
 
@@ -7730,7 +7729,8 @@ functions! {
         tau: *const km_array,
         info: *const km_array,
     ) -> km_status;
-    /** C = op(Q) C or C op(Q) for an m x n matrix C and k reflections of geqrf. CUDA:
+    /** C = op(Q) C or C op(Q) for an m x n matrix C and the k reflections of geqrf in the columns of
+ `a`, which has as many rows as Q. Complex types know no transposition without conjugation. CUDA:
  cusolverDn<t>ormqr, cusolverDn<t>unmqr.
 
  Blocking: no.
