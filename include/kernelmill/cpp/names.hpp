@@ -10,6 +10,7 @@
 #include <kernelmill/cpp/pool.hpp>
 #include <kernelmill/cpp/profiler.hpp>
 #include <kernelmill/cpp/sparse.hpp>
+#include <kernelmill/cpp/solve.hpp>
 #include <kernelmill/cpp/tuner.hpp>
 
 namespace km {
