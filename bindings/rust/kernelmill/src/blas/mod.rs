@@ -82,6 +82,7 @@ mod number;
 mod place;
 mod rotation;
 mod sparse;
+mod solve;
 mod vector;
 
 pub use band::{BandMatrix, BandTriangle, PackedTriangle, PackedTriangleMut};
@@ -90,6 +91,7 @@ pub use matrix::{AsMatrix, Matrix, MatrixMut, MatrixOperand, Symmetric, Transpos
 pub use number::{Bf16, Complex, F16, GemmNumber, Number, Real};
 pub use rotation::{ModifiedRotation, Rotation, rotg, rotmg};
 pub use sparse::{SparseFormat, SparseIndex, SparseMatrix};
+pub use solve::{AsBatch, AsBatchMut, Pivots};
 pub(crate) use vector::offset_of;
 pub use vector::{AsVector, AsVectorMut, Vector, VectorMut};
 
