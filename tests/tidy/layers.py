@@ -39,6 +39,7 @@ INSIDE = [
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("math", "base",
           "routines of libraries for the host's threads: Fourier transforms, sparse matrices, LAPACK"),
+    layer("math", "base", "routines of libraries for the host's threads: FFT, LAPACK"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 

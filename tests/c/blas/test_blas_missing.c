@@ -18,6 +18,7 @@ static void a_missing_library_is_named(void** state) {
   OK(km_slice_create(f->context, 16, 4, KM_SLICE_ZEROED, &slice));
   const uint64_t id = (uint64_t)(uintptr_t)slice;
   const km_blas_vector x = {id, 0, 0, 1}, y = {id, 0, 8, 1};
+  const km_array info = {id, 0, 12, 0};
   const km_blas_matrix a = {id, 0, 0, 1, 0}, b = {id, 0, 1, 1, 0}, c = {id, 0, 2, 1, 0};
   EXPECT(KM_ERROR_BLAS_UNAVAILABLE, km_blas_axpy(blas, KM_DATA_TYPE_F32, 4, &one, &x, &y));
   if (is_cuda(f)) {
@@ -25,6 +26,10 @@ static void a_missing_library_is_named(void** state) {
     expect_message("Install that of the CUDA toolkit");
     EXPECT(KM_ERROR_BLAS_UNAVAILABLE,
            km_blas_gemm(blas, KM_DATA_TYPE_F16, 1, 1, 1, 1, 1, &one, &a, &b, &zero, &c));
+    EXPECT(KM_ERROR_BLAS_UNAVAILABLE,
+           km_solve_potrf(blas, KM_DATA_TYPE_F32, KM_BLAS_TRIANGLE_LOWER, 1, 1, &a, &info));
+    expect_message("KM_CUSOLVER=/nowhere/libcusolver.so.11");
+    expect_message("Install that of the CUDA toolkit");
     EXPECT(KM_ERROR_BLAS_UNAVAILABLE, km_fft_create(f->stream, &lines, &fft));
     expect_message("KM_CUFFT=/nowhere/libcufft.so.11");
     expect_message("Install that of the CUDA toolkit");
@@ -32,6 +37,9 @@ static void a_missing_library_is_named(void** state) {
     OK(km_blas_destroy(blas));
     return;
   }
+  expect_message("KM_OPENBLAS=/nowhere/libopenblas.so");
+  EXPECT(KM_ERROR_BLAS_UNAVAILABLE,
+         km_solve_potrf(blas, KM_DATA_TYPE_F32, KM_BLAS_TRIANGLE_LOWER, 1, 1, &a, &info));
   expect_message("KM_OPENBLAS=/nowhere/libopenblas.so");
   expect_message("apt install libopenblas0-pthread");
   OK(km_fft_create(f->stream, &lines, &fft)); /* by code of the library itself */
@@ -78,6 +86,7 @@ int main(void) {
   setenv("KM_CUBLAS", "/nowhere/libcublas.so.12", 1);
   setenv("KM_CUFFT", "/nowhere/libcufft.so.11", 1);
   setenv("KM_CUSPARSE", "/nowhere/libcusparse.so.12", 1);
+  setenv("KM_CUSOLVER", "/nowhere/libcusolver.so.11", 1);
   setenv("KM_OPENBLAS", "/nowhere/libopenblas.so", 1); /* before the library looks */
   return RUN_ON_DEVICES("blas_missing", tests);
 }

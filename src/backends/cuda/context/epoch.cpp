@@ -34,6 +34,7 @@ void Epoch::destroy_resources() {
   const Current current(*this);
   for (const BlasHandle& handle : blas_handles_) destroy_blas_handle(handle);
   for (const cusparse_library::Handle handle : sparse_handles_) destroy_sparse_handle(handle);
+  for (const cusolver_library::Handle handle : solver_handles_) destroy_solver_handle(handle);
   for (cu::CUstream stream : {allocation_stream_, free_stream_}) {
     if (stream != nullptr) check_destroyed(driver().cuStreamDestroy_v2(stream));
   }
@@ -165,6 +166,18 @@ void Epoch::give_sparse_handle(cusparse_library::Handle handle) {
   if (has_failed()) return;  // the handle is lost with the context
   const std::lock_guard lock(resources_mutex_);
   sparse_handles_.push_back(handle);
+cusolver_library::Handle Epoch::take_solver_handle() {
+  const std::lock_guard lock(resources_mutex_);
+  if (solver_handles_.empty()) return nullptr;
+  cusolver_library::Handle const taken = solver_handles_.back();
+  solver_handles_.pop_back();
+  return taken;
+}
+
+void Epoch::give_solver_handle(cusolver_library::Handle handle) {
+  if (has_failed()) return;  // the handle is lost with the context
+  const std::lock_guard lock(resources_mutex_);
+  solver_handles_.push_back(handle);
 }
 
 bool Epoch::count_peer(const Epoch& peer, bool is_enabled) {

@@ -16,6 +16,7 @@
 #include "backends/cuda/context/own_kernels.h"
 #include "backends/cuda/driver/cublas.h"
 #include "backends/cuda/driver/cusparse.h"
+#include "backends/cuda/driver/cusolver.h"
 #include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
@@ -63,6 +64,10 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   cusparse_library::Handle take_sparse_handle();
   /// Returns a handle whose calls are queued.
   void give_sparse_handle(cusparse_library::Handle handle);
+  /// Takes a free cuSOLVER handle; null if there is none.
+  cusolver_library::Handle take_solver_handle();
+  /// Returns a handle whose calls are queued.
+  void give_solver_handle(cusolver_library::Handle handle);
   /// Counts contexts of this device that use a peer's memory. True if this one is the first to
   /// begin or the last to end.
   bool count_peer(const Epoch& peer, bool is_enabled);
@@ -104,6 +109,7 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   OwnKernels own_kernels_;
   std::vector<BlasHandle> blas_handles_;  // as many as were in use at once
   std::vector<cusparse_library::Handle> sparse_handles_;
+  std::vector<cusolver_library::Handle> solver_handles_;
   std::map<uint64_t, uint32_t> peers_;  // number of contexts by the peer epoch's number
 
   std::mutex calls_mutex_;  // guards the members below

@@ -22,7 +22,7 @@ Status queue_library(const LibraryTarget& target, const kmb_library_call& call) 
     case KMB_LIBRARY_SPARSE:
       return queue_sparse(target, call.sparse);
     case KMB_LIBRARY_SOLVE:
-      return queue_solve(target, call.solve);
+      return queue_solve(target, call.name, call.solve);
   }
   return make_error(KM_ERROR_NOT_SUPPORTED, "the cuda backend has no library of kind %d",
                     static_cast<int>(call.kind));

@@ -19,7 +19,7 @@ struct LibraryTarget {
 
 Status queue_fft(const LibraryTarget& target, const kmb_fft_call& call);
 Status queue_sparse(const LibraryTarget& target, const kmb_sparse_call& call);
-Status queue_solve(const LibraryTarget& target, const kmb_solve_call& call);
+Status queue_solve(const LibraryTarget& target, const char* name, const kmb_solve_call& call);
 /// Queues the call by the library of its kind.
 Status queue_library(const LibraryTarget& target, const kmb_library_call& call);
 
