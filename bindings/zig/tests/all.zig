@@ -21,6 +21,7 @@ test {
     _ = @import("profiler.zig");
     _ = @import("rows.zig");
     _ = @import("sparse.zig");
+    _ = @import("solve.zig");
     _ = @import("threads.zig");
     _ = @import("tunings.zig");
     _ = @import("waits.zig");

@@ -6,6 +6,7 @@ const level1 = @import("level1.zig");
 const level2 = @import("level2.zig");
 const level3 = @import("level3.zig");
 const sparse = @import("sparse.zig");
+const solve = @import("solve.zig");
 const types = @import("types.zig");
 const check = errors.check;
 const Context = @import("../context.zig").Context;
@@ -92,6 +93,15 @@ pub const Blas = struct {
     pub const sparseMm = sparse.sparseMm;
     pub const sparseSv = sparse.sparseSv;
     pub const sparseSm = sparse.sparseSm;
+    pub const potrf = solve.potrf;
+    pub const potrs = solve.potrs;
+    pub const getrf = solve.getrf;
+    pub const getrs = solve.getrs;
+    pub const geqrf = solve.geqrf;
+    pub const orgqr = solve.orgqr;
+    pub const ormqr = solve.ormqr;
+    pub const syevd = solve.syevd;
+    pub const gesvd = solve.gesvd;
 
     /// An object for calls in a stream; error.BlasUnavailable may come from the calls when the
     /// library of the device is missing. C: km_blas_create.
