@@ -38,8 +38,7 @@ INSIDE = [
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("math", "base",
-          "routines of libraries for the host's threads: Fourier transforms, sparse matrices, LAPACK"),
-    layer("math", "base", "routines of libraries for the host's threads: FFT, LAPACK"),
+          "routines of libraries for the host's threads: FFT, sparse matrices, LAPACK"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 

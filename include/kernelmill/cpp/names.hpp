@@ -9,8 +9,8 @@
 #include <kernelmill/cpp/module.hpp>
 #include <kernelmill/cpp/pool.hpp>
 #include <kernelmill/cpp/profiler.hpp>
-#include <kernelmill/cpp/sparse.hpp>
 #include <kernelmill/cpp/solve.hpp>
+#include <kernelmill/cpp/sparse.hpp>
 #include <kernelmill/cpp/tuner.hpp>
 
 namespace km {

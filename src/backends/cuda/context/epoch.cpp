@@ -166,6 +166,8 @@ void Epoch::give_sparse_handle(cusparse_library::Handle handle) {
   if (has_failed()) return;  // the handle is lost with the context
   const std::lock_guard lock(resources_mutex_);
   sparse_handles_.push_back(handle);
+}
+
 cusolver_library::Handle Epoch::take_solver_handle() {
   const std::lock_guard lock(resources_mutex_);
   if (solver_handles_.empty()) return nullptr;

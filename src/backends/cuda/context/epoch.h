@@ -15,8 +15,8 @@
 #include "backends/cuda/context/gpu.h"
 #include "backends/cuda/context/own_kernels.h"
 #include "backends/cuda/driver/cublas.h"
-#include "backends/cuda/driver/cusparse.h"
 #include "backends/cuda/driver/cusolver.h"
+#include "backends/cuda/driver/cusparse.h"
 #include "backends/cuda/driver/status.h"
 
 namespace km::cuda {

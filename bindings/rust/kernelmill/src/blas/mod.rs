@@ -81,8 +81,8 @@ mod matrix;
 mod number;
 mod place;
 mod rotation;
-mod sparse;
 mod solve;
+mod sparse;
 mod vector;
 
 pub use band::{BandMatrix, BandTriangle, PackedTriangle, PackedTriangleMut};
@@ -90,8 +90,8 @@ pub use batch::{MatrixBatch, MatrixBatchMut};
 pub use matrix::{AsMatrix, Matrix, MatrixMut, MatrixOperand, Symmetric, Transposed, Triangular};
 pub use number::{Bf16, Complex, F16, GemmNumber, Number, Real};
 pub use rotation::{ModifiedRotation, Rotation, rotg, rotmg};
-pub use sparse::{SparseFormat, SparseIndex, SparseMatrix};
 pub use solve::{AsBatch, AsBatchMut, Pivots};
+pub use sparse::{SparseFormat, SparseIndex, SparseMatrix};
 pub(crate) use vector::offset_of;
 pub use vector::{AsVector, AsVectorMut, Vector, VectorMut};
 
