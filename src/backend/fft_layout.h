@@ -61,20 +61,22 @@ inline uint64_t fft_span(const km_fft_shape& shape, bool is_input) {
 }
 
 /// True if both sides have their elements at the same bytes, line by line, so that a transform in
-/// place needs no other memory.
+/// place needs no other memory: lines of inputs may overlap each other otherwise.
 inline bool fft_sides_match(const km_fft_shape& shape) {
   const FftStrides in = fft_strides(shape, true), out = fft_strides(shape, false);
   const uint64_t in_bytes = fft_element_size(shape, true);
   const uint64_t out_bytes = fft_element_size(shape, false);
+  const uint64_t line =
+      shape.kind == KM_FFT_KIND_COMPLEX_TO_REAL ? fft_length(shape, true, shape.rank - 1) : 1;
+  const auto matches = [&](uint64_t in_step, uint64_t out_step) {
+    return in_step * in_bytes == out_step * out_bytes && in_step >= line;
+  };
   for (uint32_t i = 0; i < shape.rank; ++i) {
     const bool is_line = i + 1 == shape.rank && shape.kind != KM_FFT_KIND_COMPLEX;
     if (shape.sizes[i] == 1) continue;
-    if (is_line ? in.of[i] != 1 || out.of[i] != 1 : in.of[i] * in_bytes != out.of[i] * out_bytes) {
-      return false;
-    }
+    if (is_line ? in.of[i] != 1 || out.of[i] != 1 : !matches(in.of[i], out.of[i])) return false;
   }
-  return shape.batch_count == 1 ||
-         shape.input.distance * in_bytes == shape.output.distance * out_bytes;
+  return shape.batch_count == 1 || matches(shape.input.distance, shape.output.distance);
 }
 
 }  // namespace km

@@ -1,6 +1,7 @@
 #include "math/fft/passes.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace km::fft {
 
@@ -88,12 +89,15 @@ bool Places<T>::is_in_place(const Binding& binding) const {
   if (binding.in != binding.out || shape_.in_storage != shape_.out_storage) return false;
   const auto in_bytes = static_cast<int64_t>(shape_.in_bytes());
   const auto out_bytes = static_cast<int64_t>(shape_.out_bytes());
+  const auto line = static_cast<int64_t>(extent(dimensions_.size() - 1, true));
   for (size_t i = 0; i < dimensions_.size(); ++i) {
     const Axis& each = dimensions_[i];
     const bool is_line = i + 1 == dimensions_.size() && !is_complex_kind();
     if (each.n == 1) continue;
     if (is_line && (each.in != 1 || each.out != 1)) return false;
     if (!is_line && each.in * in_bytes != each.out * out_bytes) return false;
+    // Lines of an input may overlap each other, but not in place.
+    if (!is_line && shape_.is_real_out() && std::abs(each.in) < line) return false;
   }
   return true;
 }

@@ -147,6 +147,21 @@ void random_shapes(void** state) {
   }
 }
 
+/// Windows of a signal, each a transform; in place, too, where each result covers other windows.
+void overlapping_inputs(void** state) {
+  const auto* const f = static_cast<const fixture*>(*state);
+  if (is_fake(f)) skip();
+  for (const km_fft_kind kind : {KM_FFT_KIND_COMPLEX, KM_FFT_KIND_COMPLEX_TO_REAL}) {
+    for (const uint64_t distance : {1, 4, 5}) {
+      km_fft_shape shape = km_fft_lines(kind, KM_DATA_TYPE_F32, 8, 50);
+      shape.input = {{0, 0, 0}, 1, distance};
+      for (const bool is_in_place : {false, true}) {
+        check(f, shape, only_direction(kind), is_in_place);
+      }
+    }
+  }
+}
+
 void long_lines(void** state) {
   const auto* const f = static_cast<const fixture*>(*state);
   if (is_fake(f)) skip();
@@ -233,6 +248,7 @@ int main() {
   using namespace fft_test;
   const CMUnitTest tests[] = {
       cmocka_unit_test(random_shapes),
+      cmocka_unit_test(overlapping_inputs),
       cmocka_unit_test(long_lines),
       cmocka_unit_test(very_long_lines),
       cmocka_unit_test(large_arrays_in_graphs),
