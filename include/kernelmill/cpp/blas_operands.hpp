@@ -90,6 +90,11 @@ mat_operand<T> mat(device_address address, std::uint64_t leading_dimension,
 
 namespace detail {
 
+template <class T>
+km_array array_of(const elements<T>& memory) noexcept {
+  return {handle_value(memory.get()), 0, 0, 0};
+}
+
 template <class Operand>
 using element_of = typename std::decay_t<Operand>::value_type;
 

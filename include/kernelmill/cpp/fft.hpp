@@ -98,10 +98,6 @@ template <class T>
 km_array array_of(const array_operand<T>& operand) noexcept {
   return operand.native;
 }
-template <class T>
-km_array array_of(const elements<T>& memory) noexcept {
-  return arr(memory).native;
-}
 
 }  // namespace detail
 

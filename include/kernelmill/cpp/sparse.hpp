@@ -16,11 +16,6 @@ struct sparse_operand {
 
 namespace detail {
 
-template <class T>
-km_array array_of(const elements<T>& memory) noexcept {
-  return {handle_value(memory.get()), 0, 0, 0};
-}
-
 template <class I, class T>
 sparse_operand<T> sparse(km_sparse_format format, std::uint64_t rows, std::uint64_t columns,
                          const elements<I>& offsets, const elements<I>& indices,
