@@ -8,6 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 namespace km {
 namespace {
@@ -54,6 +55,17 @@ Error not_tracked(uint64_t id) {
                     "allocation %" PRIu64
                     " is not tracked: it is gone, or was made before km_context_set_tracking",
                     id);
+}
+
+/// Keeps what is known of freed memory. Objects that end cannot report a lack of memory: then the
+/// checker knows less of a use after free.
+void keep_freed(TrackedAllocation&& allocation, std::deque<TrackedAllocation>* freed) {
+  try {
+    freed->push_back(std::move(allocation));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  if (freed->size() > kMostFreed) freed->pop_front();
 }
 
 }  // namespace
@@ -105,10 +117,7 @@ void AllocationTracker::remove(uint64_t id) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(id != 0 && id <= last_id_, "the id was assigned");
   KM_ASSERT(live_.contains(id), "an allocation ends once");
-  if (for_checker_.load(std::memory_order_relaxed)) {
-    freed_.push_back(live_.at(id));
-    if (freed_.size() > kMostFreed) freed_.pop_front();
-  }
+  if (for_checker_.load(std::memory_order_relaxed)) keep_freed(std::move(live_.at(id)), &freed_);
   live_.erase(id);
 }
 

@@ -55,6 +55,31 @@ bool is_made_to_fail(km_status status) { return status == KM_ERROR_OUT_OF_HOST_M
 #include "support/scenarios.h"
 #include "support/scenarios_services.h"
 
+// Services that NVIDIA GPUs have not, or by a library of their own only.
+const NamedScenario kOwnScenarios[] = {
+    {"memory that the checker knows is freed",
+     [](Scenario& o) {
+       km_slice freed = nullptr;
+       if (!o.slice() ||
+           !o.check(km_context_set_check(o.c, KM_CHECK_MEMORY, 0, nullptr, nullptr)) ||
+           !o.check(km_slice_create(o.c, 64, 1, 0, &freed))) {
+         return false;
+       }
+       OK(km_slice_destroy(freed));
+       return true;
+     }},
+    {"a transform",
+     [](Scenario& o) {
+       km_fft_shape shape{KM_FFT_KIND_COMPLEX, KM_DATA_TYPE_F32, 1, 0, {4, 0, 0}, 2, {}, {}};
+       km_fft fft = nullptr;
+       if (!o.slice()) return false;
+       const km_array place{reinterpret_cast<uint64_t>(o.a), 0, 0, 0};
+       return o.make(km_fft_destroy, &fft, km_fft_create, o.s, &shape) &&
+              o.check(km_fft_execute(fft, KM_FFT_DIRECTION_FORWARD, &place, &place)) &&
+              o.check(km_stream_synchronize(o.s));
+     }},
+};
+
 // The library keeps some memory for reuse, more than this would be lost objects.
 constexpr long kKept = 12;
 
@@ -104,6 +129,7 @@ void every_allocation_fails(void** state) {
 #endif
   std::vector<NamedScenario> all(std::begin(kScenarios), std::end(kScenarios));
   all.insert(all.end(), std::begin(kServiceScenarios), std::end(kServiceScenarios));
+  all.insert(all.end(), std::begin(kOwnScenarios), std::end(kOwnScenarios));
   for (const NamedScenario& scenario : all) {
     const long here = run_all_points(scenario, f);
     print_message("%6ld points: %s\n", here, scenario.name);
