@@ -1,15 +1,9 @@
 #include "backends/cuda/driver/cublas.h"
 
-#include "backends/cuda/driver/driver.h"
-#include "backends/cuda/driver/library_files.h"
-#include "base/env.h"
-#include "base/log.h"
-#include "base/process/dylib.h"
+#include "backends/cuda/driver/library_symbols.h"
 
 namespace km::cuda {
 namespace {
-
-constexpr int kNewestMajor = 13, kOldestMajor = 11;
 
 struct RoutineNames {
   const char* of_type[4];  // f32, f64, c32, c64; "cublas0_v2": no such routine
@@ -24,33 +18,11 @@ constexpr RoutineNames kNames[] = {
 constexpr const char* kBatchNames[] = {"cublasSgemmStridedBatched", "cublasDgemmStridedBatched",
                                        "cublasCgemmStridedBatched", "cublasZgemmStridedBatched"};
 
-std::string file_name(int major) { return "libcublas.so." + std::to_string(major); }
+const LibraryFile kFiles[] = {
+    {"libcublas.so.13", 13}, {"libcublas.so.12", 12}, {"libcublas.so.11", 11}};
 
-Error not_usable(const std::string& path, const std::string& why) {
-  return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s%s%s", path.c_str(), path.empty() ? "" : " ",
-                    why.c_str());
-}
-
-Result<Cublas> find_and_load() {
-  const std::string named = env(EnvVar::KM_CUBLAS).value_or("");
-  std::string failures;
-  for (const std::string& path : cublas_candidates(named, cuda_toolkits(), driver_version())) {
-    Result<Cublas> loaded = Cublas::load(path);
-    if (loaded) {
-      log(LogLevel::kInfo, "blas", "cuBLAS %s at %s", loaded->version().c_str(),
-          loaded->path().c_str());
-      return loaded;
-    }
-    failures += "; " + loaded.error().message;
-  }
-  return make_error(
-      KM_ERROR_BLAS_UNAVAILABLE,
-      "cuBLAS, which runs BLAS on NVIDIA GPUs, was not found%s%s%s. Install that of the CUDA "
-      "toolkit for the driver's CUDA %s or older, from 11 on (libcublas.so.%d; the Python package "
-      "nvidia-cublas has it too), or set KM_CUBLAS to the library or to its folder",
-      named.empty() ? " in the loader's folders" : " at KM_CUBLAS=", named.c_str(),
-      failures.c_str(), version_text(driver_version()).c_str(), driver_version() / 1000);
-}
+const LibraryAbout kAbout{"cuBLAS",          "runs BLAS", "nvidia-cublas", "blas",
+                          EnvVar::KM_CUBLAS, "KM_CUBLAS", kFiles};
 
 const char* status_name(cublas::Status status) {
   switch (status) {
@@ -78,11 +50,7 @@ const char* status_name(cublas::Status status) {
   return "an unknown status";
 }
 
-struct Meaning {
-  km_status status;
-  const char* advice;
-};
-Meaning meaning_of(cublas::Status status) {
+LibraryMeaning meaning_of(cublas::Status status) {
   switch (status) {
     case cublas::kNotInitialized:
     case cublas::kLicenseError:
@@ -105,11 +73,7 @@ Meaning meaning_of(cublas::Status status) {
 std::vector<std::string> cublas_candidates(const std::string& named,
                                            const std::vector<std::string>& toolkits,
                                            int driver_version) {
-  std::vector<LibraryFile> files;
-  for (int major = kNewestMajor; major >= kOldestMajor; --major) {
-    files.push_back({file_name(major), major});
-  }
-  return library_candidates(files, named, toolkits, driver_version);
+  return library_candidates(kFiles, named, toolkits, driver_version);
 }
 
 const char* cublas_name(kmb_blas_routine routine, km_data_type type) {
@@ -117,51 +81,40 @@ const char* cublas_name(kmb_blas_routine routine, km_data_type type) {
 }
 
 Result<Cublas> Cublas::load(const std::string& path) {
-  Result<Dylib> library = Dylib::open(path);
-  if (!library) return not_usable("", library.error().message);
+  Result<LibrarySymbols> opened = LibrarySymbols::open(kAbout, path);
+  if (!opened) return opened.error();
+  LibrarySymbols& symbols = *opened;
   Cublas result;
-  result.path_ = library->path().empty() ? path : library->path();
-  std::string missing;
-  const auto find = [&](const char* name) {
-    void* found = library->symbol(name);
-    if (found == nullptr && missing.empty()) missing = name;
-    return found;
-  };
+  result.path_ = symbols.path();
   for (size_t routine = 0; routine < KMB_BLAS_ROUTINE_COUNT; ++routine) {
     for (int type = 0; type < 4; ++type) {
       const char* const name = kNames[routine].of_type[type];
-      if (std::string(name) != "cublas0_v2") result.routines_[routine][type] = find(name);
+      if (std::string(name) == "cublas0_v2") continue;
+      result.routines_[routine][type] = symbols.address(name);
     }
   }
   for (int type = 0; type < 4; ++type) {
-    result.batches_[type] = reinterpret_cast<cublas::GEMM_STRIDED_BATCHED>(find(kBatchNames[type]));
+    result.batches_[type] =
+        reinterpret_cast<cublas::GEMM_STRIDED_BATCHED>(symbols.address(kBatchNames[type]));
   }
 #define KM_CUBLAS_FUNCTION(name, ...) \
-  result.name = reinterpret_cast<cublas::name##_type>(find(#name));
+  result.name = reinterpret_cast<cublas::name##_type>(symbols.address(#name));
 #include "cuda/cublas_functions.def"
 #undef KM_CUBLAS_FUNCTION
-  if (!missing.empty()) return not_usable(result.path_, "is not cuBLAS: it lacks " + missing);
-  int major = 0, minor = 0;
-  if (result.cublasGetProperty(cublas::kMajorVersion, &major) != cublas::kSuccess ||
-      result.cublasGetProperty(cublas::kMinorVersion, &minor) != cublas::kSuccess) {
-    return not_usable(result.path_, "does not report its version");
-  }
-  result.version_ = std::to_string(major) + "." + std::to_string(minor);
+  KM_ASSIGN(result.version_, symbols.version(result.cublasGetProperty, cublas::kMajorVersion,
+                                             cublas::kMinorVersion));
   return result;
 }
 
 Result<const Cublas*> Cublas::instance() {
-  static const Result<Cublas> loaded = find_and_load();
+  static const Result<Cublas> loaded = find_and_load<Cublas>(kAbout);
   if (!loaded) return loaded.error();
   return &*loaded;
 }
 
 Error blas_error(BlasCalled called) {
-  const Meaning meaning = meaning_of(called.status);
-  Error error = make_error(meaning.status, "%s gave %s (%d)%s", called.name,
-                           status_name(called.status), called.status, meaning.advice);
-  error.native_code = called.status;
-  return error;
+  return library_failure(called.name, status_name(called.status), called.status,
+                         meaning_of(called.status));
 }
 
 void destroy_blas_handle(BlasHandle handle) {

@@ -1,10 +1,6 @@
 #include "backends/cuda/driver/cufft.h"
 
-#include "backends/cuda/driver/driver.h"
-#include "backends/cuda/driver/library_files.h"
-#include "base/env.h"
-#include "base/log.h"
-#include "base/process/dylib.h"
+#include "backends/cuda/driver/library_symbols.h"
 
 namespace km::cuda {
 namespace {
@@ -12,31 +8,8 @@ namespace {
 const LibraryFile kFiles[] = {
     {"libcufft.so.12", 13}, {"libcufft.so.11", 12}, {"libcufft.so.10", 11}};
 
-Error not_usable(const std::string& path, const std::string& why) {
-  return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s %s", path.c_str(), why.c_str());
-}
-
-Result<Cufft> find_and_load() {
-  const std::string named = env(EnvVar::KM_CUFFT).value_or("");
-  std::string failures;
-  for (const std::string& path :
-       library_candidates(kFiles, named, cuda_toolkits(), driver_version())) {
-    Result<Cufft> loaded = Cufft::load(path);
-    if (loaded) {
-      log(LogLevel::kInfo, "fft", "cuFFT %s at %s", loaded->version().c_str(),
-          loaded->path().c_str());
-      return loaded;
-    }
-    failures += "; " + loaded.error().message;
-  }
-  return make_error(
-      KM_ERROR_BLAS_UNAVAILABLE,
-      "cuFFT, which runs transforms on NVIDIA GPUs, was not found%s%s%s. Install that of the CUDA "
-      "toolkit for the driver's CUDA %s or older, from 11 on (libcufft.so.%d; the Python package "
-      "nvidia-cufft has it too), or set KM_CUFFT to the library or to its folder",
-      named.empty() ? " in the loader's folders" : " at KM_CUFFT=", named.c_str(), failures.c_str(),
-      version_text(driver_version()).c_str(), driver_version() / 1000 - 1);
-}
+const LibraryAbout kAbout{"cuFFT",          "runs transforms", "nvidia-cufft", "fft",
+                          EnvVar::KM_CUFFT, "KM_CUFFT",        kFiles};
 
 const char* status_name(cufft_library::Status status) {
   switch (status) {
@@ -70,11 +43,7 @@ const char* status_name(cufft_library::Status status) {
   return "an unknown status";
 }
 
-struct Meaning {
-  km_status status;
-  const char* advice;
-};
-Meaning meaning_of(cufft_library::Status status) {
+LibraryMeaning meaning_of(cufft_library::Status status) {
   switch (status) {
     case cufft_library::kSetupFailed:
       return {KM_ERROR_BLAS_UNAVAILABLE,
@@ -99,44 +68,29 @@ Meaning meaning_of(cufft_library::Status status) {
 }  // namespace
 
 Result<Cufft> Cufft::load(const std::string& path) {
-  Result<Dylib> library = Dylib::open(path);
-  if (!library) {
-    return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s", library.error().message.c_str());
-  }
+  Result<LibrarySymbols> opened = LibrarySymbols::open(kAbout, path);
+  if (!opened) return opened.error();
+  LibrarySymbols& symbols = *opened;
   Cufft result;
-  result.path_ = library->path().empty() ? path : library->path();
-  std::string missing;
-  const auto find = [&](const char* name) {
-    void* found = library->symbol(name);
-    if (found == nullptr && missing.empty()) missing = name;
-    return found;
-  };
+  result.path_ = symbols.path();
 #define KM_CUFFT_FUNCTION(name, ...) \
-  result.name = reinterpret_cast<cufft_library::name##_type>(find(#name));
+  result.name = reinterpret_cast<cufft_library::name##_type>(symbols.address(#name));
 #include "cuda/cufft_functions.def"
 #undef KM_CUFFT_FUNCTION
-  if (!missing.empty()) return not_usable(result.path_, "is not cuFFT: it lacks " + missing);
-  int major = 0, minor = 0;
-  if (result.cufftGetProperty(cufft_library::kMajorVersion, &major) != cufft_library::kSuccess ||
-      result.cufftGetProperty(cufft_library::kMinorVersion, &minor) != cufft_library::kSuccess) {
-    return not_usable(result.path_, "does not report its version");
-  }
-  result.version_ = std::to_string(major) + "." + std::to_string(minor);
+  KM_ASSIGN(result.version_, symbols.version(result.cufftGetProperty, cufft_library::kMajorVersion,
+                                             cufft_library::kMinorVersion));
   return result;
 }
 
 Result<const Cufft*> Cufft::instance() {
-  static const Result<Cufft> loaded = find_and_load();
+  static const Result<Cufft> loaded = find_and_load<Cufft>(kAbout);
   if (!loaded) return loaded.error();
   return &*loaded;
 }
 
 Error fft_error(const char* function, cufft_library::Status status) {
-  const Meaning meaning = meaning_of(status);
-  Error error = make_error(meaning.status, "%s gave %s (%d)%s", function, status_name(status),
-                           static_cast<int>(status), meaning.advice);
-  error.native_code = status;
-  return error;
+  return library_failure(function, status_name(status), static_cast<int>(status),
+                         meaning_of(status));
 }
 
 }  // namespace km::cuda

@@ -1,41 +1,15 @@
 #include "backends/cuda/driver/cusolver.h"
 
-#include "backends/cuda/driver/driver.h"
-#include "backends/cuda/driver/library_files.h"
-#include "base/env.h"
-#include "base/log.h"
-#include "base/process/dylib.h"
+#include "backends/cuda/driver/library_symbols.h"
 
 namespace km::cuda {
 namespace {
 
 const LibraryFile kFiles[] = {{"libcusolver.so.12", 13}, {"libcusolver.so.11", 11}};
 
-Error not_usable(const std::string& path, const std::string& why) {
-  return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s %s", path.c_str(), why.c_str());
-}
-
-Result<Cusolver> find_and_load() {
-  const std::string named = env(EnvVar::KM_CUSOLVER).value_or("");
-  std::string failures;
-  for (const std::string& path :
-       library_candidates(kFiles, named, cuda_toolkits(), driver_version())) {
-    Result<Cusolver> loaded = Cusolver::load(path);
-    if (loaded) {
-      log(LogLevel::kInfo, "solve", "cuSOLVER %s at %s", loaded->version().c_str(),
-          loaded->path().c_str());
-      return loaded;
-    }
-    failures += "; " + loaded.error().message;
-  }
-  return make_error(
-      KM_ERROR_BLAS_UNAVAILABLE,
-      "cuSOLVER, which runs km_solve on NVIDIA GPUs, was not found%s%s%s. Install that of the CUDA "
-      "toolkit for the driver's CUDA %s or older (libcusolver.so; the Python package "
-      "nvidia-cusolver has it too), or set KM_CUSOLVER to the library or to its folder",
-      named.empty() ? " in the loader's folders" : " at KM_CUSOLVER=", named.c_str(),
-      failures.c_str(), version_text(driver_version()).c_str());
-}
+const LibraryAbout kAbout{"cuSOLVER", "runs km_solve",     "nvidia-cusolver",
+                          "solve",    EnvVar::KM_CUSOLVER, "KM_CUSOLVER",
+                          kFiles};
 
 const char* status_name(cusolver_library::Status status) {
   switch (status) {
@@ -59,11 +33,7 @@ const char* status_name(cusolver_library::Status status) {
   return "an unknown status";
 }
 
-struct Meaning {
-  km_status status;
-  const char* advice;
-};
-Meaning meaning_of(cusolver_library::Status status) {
+LibraryMeaning meaning_of(cusolver_library::Status status) {
   switch (status) {
     case cusolver_library::kNotInitialized:
       return {KM_ERROR_BLAS_UNAVAILABLE,
@@ -81,51 +51,36 @@ Meaning meaning_of(cusolver_library::Status status) {
 }  // namespace
 
 Result<Cusolver> Cusolver::load(const std::string& path) {
-  Result<Dylib> library = Dylib::open(path);
-  if (!library) {
-    return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s", library.error().message.c_str());
-  }
+  Result<LibrarySymbols> opened = LibrarySymbols::open(kAbout, path);
+  if (!opened) return opened.error();
+  LibrarySymbols& symbols = *opened;
   Cusolver result;
-  result.path_ = library->path().empty() ? path : library->path();
-  std::string missing;
-  const auto find = [&](const char* name) {
-    void* found = library->symbol(name);
-    if (found == nullptr && missing.empty()) missing = name;
-    return found;
-  };
+  result.path_ = symbols.path();
 #define KM_CUSOLVER_FUNCTION(name, ...) \
-  result.name = reinterpret_cast<cusolver_library::name##_type>(find(#name));
-#define KM_CUSOLVER_ROUTINE(routine, s, d, c, z, ...)                                             \
-  for (int type = 0; const char* name : {#s, #d, #c, #z}) {                                       \
-    result.routine##_of[type++] = reinterpret_cast<cusolver_library::routine##_type>(find(name)); \
+  result.name = reinterpret_cast<cusolver_library::name##_type>(symbols.address(#name));
+#define KM_CUSOLVER_ROUTINE(routine, s, d, c, z, ...)                              \
+  for (int type = 0; const char* name : {#s, #d, #c, #z}) {                        \
+    result.routine##_of[type++] =                                                  \
+        reinterpret_cast<cusolver_library::routine##_type>(symbols.address(name)); \
   }
 #include "cuda/cusolver_functions.def"
 #undef KM_CUSOLVER_ROUTINE
 #undef KM_CUSOLVER_FUNCTION
-  if (!missing.empty()) return not_usable(result.path_, "is not cuSOLVER: it lacks " + missing);
-  int major = 0, minor = 0;
-  if (result.cusolverGetProperty(cusolver_library::kMajorVersion, &major) !=
-          cusolver_library::kSuccess ||
-      result.cusolverGetProperty(cusolver_library::kMinorVersion, &minor) !=
-          cusolver_library::kSuccess) {
-    return not_usable(result.path_, "does not report its version");
-  }
-  result.version_ = std::to_string(major) + "." + std::to_string(minor);
+  KM_ASSIGN(result.version_,
+            symbols.version(result.cusolverGetProperty, cusolver_library::kMajorVersion,
+                            cusolver_library::kMinorVersion));
   return result;
 }
 
 Result<const Cusolver*> Cusolver::instance() {
-  static const Result<Cusolver> loaded = find_and_load();
+  static const Result<Cusolver> loaded = find_and_load<Cusolver>(kAbout);
   if (!loaded) return loaded.error();
   return &*loaded;
 }
 
 Error solver_error(const char* function, cusolver_library::Status status) {
-  const Meaning meaning = meaning_of(status);
-  Error error = make_error(meaning.status, "%s gave %s (%d)%s", function, status_name(status),
-                           static_cast<int>(status), meaning.advice);
-  error.native_code = status;
-  return error;
+  return library_failure(function, status_name(status), static_cast<int>(status),
+                         meaning_of(status));
 }
 
 void destroy_solver_handle(cusolver_library::Handle handle) {
