@@ -11,6 +11,7 @@ RUST_NAMES = {
     "km_graph_set_kernel": ["KernelNode::set"],
     "km_last_error_message": ["Error::message"],
     "km_last_error_native_code": ["Error::native_code"],
+    "km_solve_syevd": ["Blas::syevd", "Blas::syevd_values"],
     "km_status_description": ["Error::message"],
 }
 RUST_REASONS = {

@@ -14,7 +14,8 @@ TOKEN = re.compile(r"//[^\n]*|\\\\[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]
 HEAD = re.compile(
     r"(?P<public>\bpub\s+)?(?:"
     r"const\s+(?P<type>[A-Z]\w*)\s*=\s*(?:extern\s+|packed\s+)?(?:struct|enum|union)\b[^{;]*"
-    r"|(?:export\s+|inline\s+)?fn\s+(?P<fn>\w+)\s*\((?P<parameters>(?:[^(){}]|\([^()]*\))*)\)"
+    r"|(?:export\s+|inline\s+)?fn\s+(?P<fn>\w+)\s*"
+    r"\((?P<parameters>(?:[^(){}]|\((?:[^()]|\([^()]*\))*\))*)\)"
     r"(?P<result>(?:error\s*\{[^}]*\}|[^{;])*))\{"
 )
 # Parameters of these types are the object that the function is a method of.

@@ -88,8 +88,8 @@ km_status queue_node(kmb_stream* stream, const SharedNode& shared, uint64_t* out
         if (status == KM_SUCCESS) static_cast<void>(kept.release());
         return status;
       },
-      [](const OneOf<EmptyNode, kmb_blas_node, kmb_task_node, kmb_memory_ops_node, kmb_branch,
-                     EventRecordNode, EventWaitNode, UnknownNode> auto&) {
+      [](const OneOf<EmptyNode, kmb_blas_node, kmb_library_node, kmb_task_node, kmb_memory_ops_node,
+                     kmb_branch, EventRecordNode, EventWaitNode, UnknownNode> auto&) {
         return km_status{KM_SUCCESS};
       });
 }

@@ -3,6 +3,7 @@ const c = @import("c");
 
 /// C functions that texts of the library name, with what this package calls them.
 pub const names = .{
+    .{ "km_blas_create", "Blas.init" },
     .{ "km_context_reset", "Context.reset" },
     .{ "km_context_set_tracking", "Context.setTracking" },
     .{ "km_context_stop_memory_profile", "Context.stopMemoryProfile" },

@@ -14,6 +14,7 @@ struct own_name {
   const char* name;
 };
 inline constexpr own_name own_names[] = {
+    {"km_blas_create", "blas::create"},
     {"km_context_reset", "context::reset_device"},
     {"km_context_set_tracking", "context::set_tracking"},
     {"km_context_stop_memory_profile", "context::stop_memory_profile"},

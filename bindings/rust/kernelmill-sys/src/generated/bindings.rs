@@ -7518,13 +7518,14 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or;
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
    KM_ERROR_INVALID_ARGUMENT when a pointer is null, a member of `shape` has a value that it
    cannot have, a layout is only partly 0, or elements of the output would share memory, or when
    `out_fft` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when an array has more bytes than the device;
    KM_ERROR_NOT_SUPPORTED when the backend has no transforms, or its library none of this shape;
-   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
-   KM_ERROR_CONTEXT_LOST; the sticky error of the context when a kernel failed.*/
+   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install; the sticky error
+   of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was
+   reset after its creation.*/
     pub fn km_fft_create(
         stream: km_stream,
         shape: *const km_fft_shape,
@@ -7536,24 +7537,25 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live fft.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is neither null nor a live plan of
+   transforms.*/
     pub fn km_fft_destroy(fft: km_fft) -> km_status;
     /** Transforms `input` to `output`, which may be the same place, also with another layout; otherwise
  the input keeps its values. `stride` of the arrays is not used. Real transforms have one
- direction only. Threads may make calls of one object concurrently. CUDA: cufftSetStream,
- cufftSetWorkArea, cufftXtExec.
+ direction only. CUDA: cufftSetStream, cufftSetWorkArea, cufftXtExec.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live fft;
-   KM_ERROR_INVALID_ARGUMENT when `direction` is not one that the kind has, a pointer is null, an
-   address is not a multiple of the size of an element (both parts of a complex one), or the
-   arrays overlap without being the same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches
-   beyond its slice or allocation; KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays;
-   KM_ERROR_INVALID_HANDLE, KM_ERROR_CONTEXT_LOST, KM_ERROR_CONTEXT_MISMATCH and
-   KM_ERROR_NOT_PERMITTED as for BLAS; the sticky error of the context when a kernel failed;
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `fft` is not a live plan of transforms, or when
+   the `slice` of an array is neither 0 nor a live slice; KM_ERROR_INVALID_ARGUMENT when
+   `direction` is not one that the kind has, a pointer is null, an address is not a multiple of
+   the size of an element (both parts of a complex one), or the arrays overlap without being the
+   same place; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY for memory beside the arrays; KM_ERROR_CONTEXT_MISMATCH when a
+   slice belongs to another context without peer access; KM_ERROR_NOT_PERMITTED when the output
+   lies in a file mapped read-only; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `fft` was reset after its creation.*/
     pub fn km_fft_execute(
         fft: km_fft,
@@ -7836,9 +7838,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind that the routine
-   takes, `alpha`, `a`, `x`, `beta` or `y` is null,  is beyond 2^31 - 1, an increment is 0 or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; the sticky error of the context when a kernel failed.*/
+   takes, `alpha`, `a`, `x`, `beta` or `y` is null, a member of `a` has a value that it cannot
+   have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a number's size,
+   or an array that is written overlaps another; the sticky error of the context when a kernel
+   failed.*/
     pub fn km_sparse_mv(
         blas: km_blas,
         type_: km_data_type,
@@ -7862,10 +7865,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no value of its kind
-   that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `columns` is beyond 2^31 - 1,
-   a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
-   number's size, or an array that is written overlaps another; the sticky error of the context
-   when a kernel failed.*/
+   that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, a member of `a` has a value
+   that it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; the sticky error of the context when a kernel failed.*/
     pub fn km_sparse_mm(
         blas: km_blas,
         type_: km_data_type,
@@ -7878,8 +7881,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used.
- y may be x. CUDA: cusparseSpSV.
+    /** Solves op(A) y = alpha x for a triangular matrix; nonzeros of the other triangle are not used,
+ nor is the diagonal if it is KM_BLAS_DIAGONAL_UNIT. y may be x. CUDA: cusparseSpSV.
 
  Blocking: no.
 
@@ -7892,9 +7895,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
-   kind that the routine takes, `alpha`, `a`, `x` or `y` is null,  is beyond 2^31 - 1, an
-   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
-   that is written overlaps another; the sticky error of the context when a kernel failed.*/
+   kind that the routine takes, `alpha`, `a`, `x` or `y` is null, a member of `a` has a value that
+   it cannot have, an increment is below 1 or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; the sticky error of the context
+   when a kernel failed.*/
     pub fn km_sparse_sv(
         blas: km_blas,
         type_: km_data_type,
@@ -7920,10 +7924,10 @@ functions! {
    peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
    read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
    KM_ERROR_INVALID_ARGUMENT when `type`, `operation`, `triangle` or `diagonal` is no value of its
-   kind that the routine takes, `alpha`, `a`, `b` or `c` is null, `columns` is beyond 2^31 - 1, a
-   leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a
-   number's size, or an array that is written overlaps another; the sticky error of the context
-   when a kernel failed.*/
+   kind that the routine takes, `alpha`, `a`, `b` or `c` is null, a member of `a` has a value that
+   it cannot have, `columns` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; the sticky error of the context when a kernel failed.*/
     pub fn km_sparse_sm(
         blas: km_blas,
         type_: km_data_type,
