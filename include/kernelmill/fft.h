@@ -1,7 +1,7 @@
 /* Fourier transforms of one to three dimensions, in batches.
  *
- * Example, 64 lines of 1000 complex numbers, in place:
- *   km_fft_shape shape = km_fft_lines(KM_FFT_KIND_COMPLEX, KM_DATA_TYPE_F32, 1000, 64);
+ * Example:
+ *   const km_fft_shape shape = km_fft_lines(KM_FFT_KIND_COMPLEX, KM_DATA_TYPE_F32, 16, 8);
  *   const km_array values = km_place(x, 0);
  *   km_fft fft;
  *   KM_CHECK(km_fft_create(stream, &shape, &fft));

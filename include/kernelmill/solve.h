@@ -1,9 +1,14 @@
 /* Factors, solvers, eigenvalues and singular values of dense matrices, by a BLAS object.
  *
- * Example, the solution of A x = b for a symmetric positive definite A:
- *   KM_CHECK(km_solve_potrf(blas, KM_DATA_TYPE_F64, KM_BLAS_TRIANGLE_LOWER, n, 1, &a, &info));
- *   KM_CHECK(km_solve_potrs(blas, KM_DATA_TYPE_F64, KM_BLAS_TRIANGLE_LOWER, n, 1, 1, &a, &b,
- *                           &info));
+ * Example:
+ *   const km_blas_matrix a = km_matrix(x, 0, 4), b = km_matrix(x, 16, 4);
+ *   const km_array info = km_place(x, 32);
+ *   const km_blas_triangle lower = KM_BLAS_TRIANGLE_LOWER;
+ *   km_blas blas;
+ *   KM_CHECK(km_blas_create(stream, KM_BLAS_LAYOUT_COLUMNS, &blas));
+ *   KM_CHECK(km_solve_potrf(blas, KM_DATA_TYPE_F32, lower, 4, 1, &a, &info));
+ *   KM_CHECK(km_solve_potrs(blas, KM_DATA_TYPE_F32, lower, 4, 1, 1, &a, &b, &info));
+ *   KM_CHECK(km_blas_destroy(blas));
  *
  * Calls are queued and captured like those of BLAS, and return the same statuses (blas.h), also
  * KM_ERROR_NOT_SUPPORTED when the device's libraries have no such routine. `type` is f32, f64, c32
@@ -46,14 +51,14 @@ KM_API km_status km_solve_potrs(km_blas blas, km_data_type type, km_blas_triangl
                                 const km_array* info) KM_NOEXCEPT;
 
 /** P A = L U of an m x n matrix, which the factors overwrite. `pivots` gets min(m, n) int32_t: row
- * i was exchanged with row pivots[i], from 1 on. CUDA: cusolverDn<t>getrf. */
+ * i was exchanged with row `pivots[i]`, from 1 on. CUDA: cusolverDn<t>getrf. */
 KM_API km_status km_solve_getrf(km_blas blas, km_data_type type, uint64_t m, uint64_t n,
                                 uint64_t batch_count, const km_blas_matrix* a,
                                 const km_array* pivots, const km_array* info) KM_NOEXCEPT;
 
 /** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. On the CPU, info
- * is i and B is left as it is if pivots[i - 1] is not the number of a row; on GPUs, pivots have to
- * be getrf's. CUDA: cusolverDn<t>getrs. */
+ * is i and B is left as it is if `pivots[i - 1]` is not the number of a row; on GPUs, pivots have
+ * to be getrf's. CUDA: cusolverDn<t>getrs. */
 KM_API km_status km_solve_getrs(km_blas blas, km_data_type type, km_blas_operation operation,
                                 uint64_t n, uint64_t columns, uint64_t batch_count,
                                 const km_blas_matrix* a, const km_array* pivots,

@@ -27,6 +27,8 @@ fn refuseEverywhere(value: u64) !void {
     const graph = Handle(c.km_graph, value);
     const exec = Handle(c.km_graph_exec, value);
     const blas = Handle(c.km_blas, value);
+    const fft = Handle(c.km_fft, value);
+    const place: c.km_array = .{};
     const tune = Handle(c.km_tune, value);
     const results = [_]c.km_status{
         c.km_device_destroy(Handle(c.km_device, value)),
@@ -61,6 +63,8 @@ fn refuseEverywhere(value: u64) !void {
         c.km_graph_exec_launch(exec, stream),
         c.km_blas_destroy(blas),
         c.km_blas_scal(blas, c.KM_DATA_TYPE_F32, 1, &number, &.{ .slice = value }),
+        c.km_fft_destroy(fft),
+        c.km_fft_execute(fft, c.KM_FFT_DIRECTION_FORWARD, &place, &place),
         c.km_tune_destroy(tune),
         c.km_tune_set_budget(tune, 1, 1),
     };

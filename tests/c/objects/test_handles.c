@@ -48,18 +48,31 @@ typedef struct objects {
   uint64_t stale[HANDLE_TYPE_COUNT][STALE_COUNT];
 } objects;
 
-/* On a device that has no BLAS, one of the CPU will do: these tests are about handles. */
-static uint64_t create_blas(uint64_t stream) {
-  uint64_t blas = 0, device, context, other;
-  if (km_blas_create(stream, KM_BLAS_LAYOUT_ROWS, &blas) == KM_SUCCESS) return blas;
+static km_status create_blas(uint64_t stream, uint64_t* out) {
+  return km_blas_create(stream, KM_BLAS_LAYOUT_ROWS, out);
+}
+
+static km_status create_fft(uint64_t stream, uint64_t* out) {
+  const km_fft_shape shape = {.kind = KM_FFT_KIND_COMPLEX,
+                              .type = KM_DATA_TYPE_F32,
+                              .rank = 1,
+                              .sizes = {8},
+                              .batch_count = 1};
+  return km_fft_create(stream, &shape, out);
+}
+
+/* On a device that has no such library, one of the CPU will do: these tests are about handles. */
+static uint64_t create_in(uint64_t stream, km_status (*create)(uint64_t, uint64_t*)) {
+  uint64_t made = 0, device, context, other;
+  if (create(stream, &made) == KM_SUCCESS) return made;
   OK(km_device_open("cpu", &device));
   OK(km_context_create(device, &context));
   OK(km_stream_create(context, 0, 0, &other));
-  OK(km_blas_create(other, KM_BLAS_LAYOUT_ROWS, &blas));
+  OK(create(other, &made));
   OK(km_stream_destroy(other));
   OK(km_context_destroy(context));
   OK(km_device_destroy(device));
-  return blas;
+  return made;
 }
 
 static void create_all(const fixture* f, uint64_t* handles) {
@@ -77,7 +90,8 @@ static void create_all(const fixture* f, uint64_t* handles) {
   OK(km_launch_create(handles[HANDLE_STREAM], handles[HANDLE_FUNCTION], &handles[HANDLE_LAUNCH]));
   OK(km_graph_create(handles[HANDLE_CONTEXT], &handles[HANDLE_GRAPH]));
   OK(km_graph_exec_create(handles[HANDLE_GRAPH], &handles[HANDLE_GRAPH_EXEC]));
-  handles[HANDLE_BLAS] = create_blas(handles[HANDLE_STREAM]);
+  handles[HANDLE_BLAS] = create_in(handles[HANDLE_STREAM], create_blas);
+  handles[HANDLE_FFT] = create_in(handles[HANDLE_STREAM], create_fft);
   OK(km_tune_create(handles[HANDLE_DEVICE], test_ptx, 0, "noop", &handles[HANDLE_TUNE]));
 }
 
@@ -96,6 +110,7 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
+  OK(km_fft_destroy(handles[HANDLE_FFT]));
   OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 
@@ -353,6 +368,7 @@ static void destroying_null_is_fine(void** state) {
   OK(km_graph_destroy(0));
   OK(km_graph_exec_destroy(0));
   OK(km_blas_destroy(0));
+  OK(km_fft_destroy(0));
   OK(km_tune_destroy(0));
 }
 
@@ -380,6 +396,7 @@ static void parents_first(void** state) {
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
+  OK(km_fft_destroy(handles[HANDLE_FFT]));
   OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 

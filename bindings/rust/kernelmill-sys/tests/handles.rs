@@ -76,6 +76,15 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[GRAPH] = create!(km_graph_create(handle(context)));
     all[GRAPH_EXEC] = create!(km_graph_exec_create(handle(all[GRAPH])));
     all[BLAS] = create!(km_blas_create(handle(all[STREAM]), km_blas_layout::ROWS));
+    let shape = km_fft_shape {
+        kind: km_fft_kind::COMPLEX,
+        type_: km_data_type::F32,
+        rank: 1,
+        sizes: [8, 0, 0],
+        batch_count: 1,
+        ..Default::default()
+    };
+    all[FFT] = create!(km_fft_create(handle(all[STREAM]), &shape));
     all[TUNE] =
         create!(km_tune_create(handle(all[DEVICE]), ptx, PTX.len() as u64, c"empty".as_ptr()));
     all
@@ -98,6 +107,7 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_graph_destroy(handle(all[GRAPH])),
             km_graph_exec_destroy(handle(all[GRAPH_EXEC])),
             km_blas_destroy(handle(all[BLAS])),
+            km_fft_destroy(handle(all[FFT])),
             km_tune_destroy(handle(all[TUNE])),
         ]
     };

@@ -114,7 +114,7 @@ struct Given {
 }
 
 impl Given {
-    fn of<T: Pod>(
+    fn of(
         blas: &Blas,
         call: &str,
         name: &str,
@@ -169,7 +169,7 @@ impl Blas {
         a: &mut impl AsBatchMut<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "potrf", "A", a.batch())?;
+        let a = Given::of(self, "potrf", "A", a.batch())?;
         a.place.require_square("the matrix of potrf")?;
         let info = array::<i32>("potrf", "info", info.place(), 1, a.count)?;
         let (n, count) = (a.place.rows as u64, a.count as u64);
@@ -185,8 +185,8 @@ impl Blas {
         b: &mut impl AsBatchMut<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "potrs", "A", a.batch())?;
-        let b = Given::of::<T>(self, "potrs", "B", b.batch())?;
+        let a = Given::of(self, "potrs", "A", a.batch())?;
+        let b = Given::of(self, "potrs", "B", b.batch())?;
         self.right_sides("potrs", &a, &b)?;
         let info = array::<i32>("potrs", "info", info.place(), 1, a.count)?;
         let (rows, columns, count) = b.sizes();
@@ -203,7 +203,7 @@ impl Blas {
         pivots: &mut Pivots,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "getrf", "A", a.batch())?;
+        let a = Given::of(self, "getrf", "A", a.batch())?;
         let (m, n, count) = a.sizes();
         let pivots = pivots.array("getrf", m.min(n), count)?;
         let info = array::<i32>("getrf", "info", info.place(), 1, count)?;
@@ -221,8 +221,8 @@ impl Blas {
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
         let (place, count, operation) = a.batch();
-        let a = Given::of::<T>(self, "getrs", "A", (place, count, Operation::NONE))?;
-        let b = Given::of::<T>(self, "getrs", "B", b.batch())?;
+        let a = Given::of(self, "getrs", "A", (place, count, Operation::NONE))?;
+        let b = Given::of(self, "getrs", "B", b.batch())?;
         self.right_sides("getrs", &a, &b)?;
         let pivots = pivots.array("getrs", place.rows, count)?;
         let info = array::<i32>("getrs", "info", info.place(), 1, count)?;
@@ -241,7 +241,7 @@ impl Blas {
         tau: &mut impl DeviceSliceMut<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "geqrf", "A", a.batch())?;
+        let a = Given::of(self, "geqrf", "A", a.batch())?;
         let (m, n, count) = a.sizes();
         let tau = array::<T>("geqrf", "tau", tau.place(), m.min(n), count)?;
         let info = array::<i32>("geqrf", "info", info.place(), 1, count)?;
@@ -259,7 +259,7 @@ impl Blas {
         tau: &impl DeviceSlice<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "orgqr", "A", a.batch())?;
+        let a = Given::of(self, "orgqr", "A", a.batch())?;
         let (m, n, count) = a.sizes();
         let tau = array::<T>("orgqr", "tau", tau.place(), reflections, count)?;
         let info = array::<i32>("orgqr", "info", info.place(), 1, count)?;
@@ -279,8 +279,8 @@ impl Blas {
         c: &mut impl AsBatchMut<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "ormqr", "A", a.batch())?;
-        let c = Given::of::<T>(self, "ormqr", "C", c.batch())?;
+        let a = Given::of(self, "ormqr", "A", a.batch())?;
+        let c = Given::of(self, "ormqr", "C", c.batch())?;
         let (m, n, count) = c.sizes();
         let order = if side == Side::LEFT { m } else { n };
         same("ormqr", ("the number of rows of A", a.place.rows), ("the order of Q", order))?;
@@ -303,7 +303,7 @@ impl Blas {
         eigenvalues: &mut impl DeviceSliceMut<T::Real>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "syevd", "A", a.batch())?;
+        let a = Given::of(self, "syevd", "A", a.batch())?;
         let places = (eigenvalues.place(), info.place());
         self.eigen::<T>(sys::km_solve_vectors::ALL, triangle, &a, places)
     }
@@ -317,7 +317,7 @@ impl Blas {
         eigenvalues: &mut impl DeviceSliceMut<T::Real>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "syevd", "A", a.batch())?;
+        let a = Given::of(self, "syevd", "A", a.batch())?;
         let places = (eigenvalues.place(), info.place());
         self.eigen::<T>(sys::km_solve_vectors::NONE, triangle, &a, places)
     }
@@ -348,9 +348,9 @@ impl Blas {
         vh: &mut impl AsBatchMut<T>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "gesvd", "A", a.batch())?;
-        let u = Given::of::<T>(self, "gesvd", "U", u.batch())?;
-        let vh = Given::of::<T>(self, "gesvd", "V^H", vh.batch())?;
+        let a = Given::of(self, "gesvd", "A", a.batch())?;
+        let u = Given::of(self, "gesvd", "U", u.batch())?;
+        let vh = Given::of(self, "gesvd", "V^H", vh.batch())?;
         let (m, n, count) = a.sizes();
         same("gesvd", ("the number of rows of U", u.place.rows), ("that of A", m))?;
         same("gesvd", ("the number of columns of V^H", vh.place.columns), ("that of A", n))?;
@@ -384,7 +384,7 @@ impl Blas {
         singular_values: &mut impl DeviceSliceMut<T::Real>,
         info: &mut impl DeviceSliceMut<i32>,
     ) -> Result<()> {
-        let a = Given::of::<T>(self, "gesvd", "A", a.batch())?;
+        let a = Given::of(self, "gesvd", "A", a.batch())?;
         let (m, n, count) = a.sizes();
         let least = m.min(n);
         let values =
