@@ -7619,7 +7619,7 @@ functions! {
         info: *const km_array,
     ) -> km_status;
     /** P A = L U of an m x n matrix, which the factors overwrite. `pivots` gets min(m, n) int32_t: row
- i was exchanged with row pivots[i], from 1 on. CUDA: cusolverDn<t>getrf.
+ i was exchanged with row `pivots[i]`, from 1 on. CUDA: cusolverDn<t>getrf.
 
  Blocking: no.
 
@@ -7646,8 +7646,8 @@ functions! {
         info: *const km_array,
     ) -> km_status;
     /** Solves op(A) X = B by getrf's factors; X overwrites the n x columns matrix B. On the CPU, info
- is i and B is left as it is if pivots[i - 1] is not the number of a row; on GPUs, pivots have to
- be getrf's. CUDA: cusolverDn<t>getrs.
+ is i and B is left as it is if `pivots[i - 1]` is not the number of a row; on GPUs, pivots have
+ to be getrf's. CUDA: cusolverDn<t>getrs.
 
  Blocking: no.
 
