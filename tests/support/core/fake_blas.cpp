@@ -1,4 +1,4 @@
-// BLAS objects of the fake backend, which computes nothing.
+// Objects of BLAS and of transforms of the fake backend, which computes nothing.
 #include "support/core/fake_objects.h"
 
 namespace km::test {
@@ -17,12 +17,29 @@ km_status blas_submit(kmb_blas*, kmb_stream*, const kmb_blas_call*, uint64_t*, k
   return fail(KM_ERROR_NOT_SUPPORTED, "the fake backend has no BLAS routines", error);
 }
 
+km_status fft_create(kmb_context* context, const km_fft_shape*, kmb_fft** out_fft,
+                     kmb_error* error) {
+  if (const km_status status = begin_call(error)) return status;
+  if (const km_status status = check_sticky(context, error)) return status;
+  *out_fft = reinterpret_cast<kmb_fft*>(context);
+  return KM_SUCCESS;
+}
+
+void fft_destroy(kmb_fft*) {}
+
+km_status library_submit(kmb_stream*, const kmb_library_call*, uint64_t*, kmb_error* error) {
+  return fail(KM_ERROR_NOT_SUPPORTED, "the fake backend has no routines of libraries", error);
+}
+
 }  // namespace
 
 void add_blas_entries(kmb_backend* table) {
   table->blas_create = blas_create;
   table->blas_destroy = blas_destroy;
   table->blas_submit = blas_submit;
+  table->fft_create = fft_create;
+  table->fft_destroy = fft_destroy;
+  table->library_submit = library_submit;
 }
 
 }  // namespace km::test
