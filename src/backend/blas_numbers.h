@@ -17,6 +17,17 @@ inline bool is_double(km_data_type type) {
   return type == KM_DATA_TYPE_F64 || type == KM_DATA_TYPE_C64;
 }
 
+/// The size of an element; 0 for values that are not a type.
+inline uint32_t data_type_size(km_data_type type) {
+  constexpr uint32_t kSizes[] = {0, 4, 8, 8, 16, 2, 2};
+  return type >= 0 && type <= KM_DATA_TYPE_BF16 ? kSizes[type] : 0;
+}
+
+/// The size of a number, or of each part of a complex one.
+inline uint32_t real_size(km_data_type type) {
+  return is_complex(type) ? data_type_size(type) / 2 : data_type_size(type);
+}
+
 /// True if the order of a vector's elements does not matter to the routine, so that only the
 /// magnitude of an increment counts (BLAS itself does nothing for negative ones).
 inline bool is_order_free(kmb_blas_routine routine) {

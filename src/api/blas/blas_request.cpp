@@ -44,7 +44,7 @@ BlasRequest::BlasRequest(Call& call, km_blas blas, kmb_blas_routine routine, km_
     return;
   }
   element_bytes_ = data_type_size(type);
-  real_bytes_ = is_complex(type) ? element_bytes_ / 2 : element_bytes_;
+  real_bytes_ = real_size(type);
 }
 
 BlasRequest& BlasRequest::fail(Error error) {
@@ -52,20 +52,18 @@ BlasRequest& BlasRequest::fail(Error error) {
   return *this;
 }
 
-template <class Enum>
-BlasRequest& BlasRequest::choice(const char* name, Enum value, std::initializer_list<Enum> known,
-                                 Enum kmb_blas_call::* member) {
-  if (std::find(known.begin(), known.end(), value) == known.end()) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is %d; it can be %d to %d here", name,
-                           value, *known.begin(), *(known.end() - 1)));
-  }
+BlasRequest& BlasRequest::choice(const char* name, int32_t value,
+                                 std::initializer_list<int32_t> known,
+                                 int32_t kmb_blas_call::* member) {
+  const Status known_one = check_choice(name, value, known);
+  if (!known_one) return fail(known_one.error());
   work_.call.*member = value;
   return *this;
 }
 
 BlasRequest& BlasRequest::operation(const char* name, km_blas_operation value,
                                     km_blas_operation kmb_blas_call::* member) {
-  return choice<km_blas_operation>(
+  return choice(
       name, value,
       {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE, KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE},
       member);
@@ -85,20 +83,17 @@ BlasRequest& BlasRequest::operation_or(km_blas_operation value, km_blas_operatio
 }
 
 BlasRequest& BlasRequest::triangle(km_blas_triangle value) {
-  return choice<km_blas_triangle>("triangle", value,
-                                  {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER},
-                                  &kmb_blas_call::triangle);
+  return choice("triangle", value, {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER},
+                &kmb_blas_call::triangle);
 }
 
 BlasRequest& BlasRequest::diagonal(km_blas_diagonal value) {
-  return choice<km_blas_diagonal>("diagonal", value,
-                                  {KM_BLAS_DIAGONAL_STORED, KM_BLAS_DIAGONAL_UNIT},
-                                  &kmb_blas_call::diagonal);
+  return choice("diagonal", value, {KM_BLAS_DIAGONAL_STORED, KM_BLAS_DIAGONAL_UNIT},
+                &kmb_blas_call::diagonal);
 }
 
 BlasRequest& BlasRequest::side(km_blas_side value) {
-  return choice<km_blas_side>("side", value, {KM_BLAS_SIDE_LEFT, KM_BLAS_SIDE_RIGHT},
-                              &kmb_blas_call::side);
+  return choice("side", value, {KM_BLAS_SIDE_LEFT, KM_BLAS_SIDE_RIGHT}, &kmb_blas_call::side);
 }
 
 BlasRequest& BlasRequest::size(const char* name, uint64_t value, uint64_t kmb_blas_call::* member) {

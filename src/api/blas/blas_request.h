@@ -84,9 +84,8 @@ class BlasRequest {
 
  private:
   BlasRequest& fail(Error error);
-  template <class Enum>
-  BlasRequest& choice(const char* name, Enum value, std::initializer_list<Enum> known,
-                      Enum kmb_blas_call::* member);
+  BlasRequest& choice(const char* name, int32_t value, std::initializer_list<int32_t> known,
+                      int32_t kmb_blas_call::* member);
   BlasRequest& size(const char* name, uint64_t value, uint64_t kmb_blas_call::* member);
   BlasRequest& further_size(const char* name, uint64_t value, uint64_t kmb_blas_call::* member);
   BlasRequest& scalar(const char* name, const void* value, bool is_real, double* out);

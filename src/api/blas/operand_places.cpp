@@ -19,6 +19,12 @@ Error size_too_large(const char* name, const char* what, uint64_t value) {
                     kMostSize);
 }
 
+Status check_choice(const char* name, int32_t value, std::initializer_list<int32_t> known) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is %d; it can be %d to %d here", name, value,
+                    *known.begin(), *(known.end() - 1));
+}
+
 Result<BlasRegion> vector_region(const char* name, int64_t increment, uint64_t count,
                                  uint32_t element_bytes) {
   if (increment == 0 || increment > INT32_MAX || increment < -INT32_MAX) {

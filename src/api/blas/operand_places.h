@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 
 #include "api/call.h"
 #include "core/blas/blas.h"
@@ -43,6 +44,9 @@ Error operand_is_null(const char* name);
 /// The error of a size beyond those of BLAS libraries, which are 32-bit signed.
 constexpr uint64_t kMostSize = INT32_MAX;
 Error size_too_large(const char* name, const char* what, uint64_t value);
+
+/// Fails if a value of an enumeration is not one of the known ones, which are consecutive.
+Status check_choice(const char* name, int32_t value, std::initializer_list<int32_t> known);
 
 /// The region of a vector's elements from its increment.
 Result<BlasRegion> vector_region(const char* name, int64_t increment, uint64_t count,

@@ -7,15 +7,6 @@
 
 namespace km {
 
-namespace {
-
-/// The size of a number, or of each part of a complex one.
-uint32_t real_size(km_data_type type) {
-  return is_complex(type) ? data_type_size(type) / 2 : data_type_size(type);
-}
-
-}  // namespace
-
 LibraryRequest::LibraryRequest(Call& call, const char* name, kmb_library_kind kind)
     : call_(call), places_(call) {
   work_.call.name = name;
@@ -41,12 +32,26 @@ Blas* LibraryRequest::blas(km_blas blas) {
   return found;
 }
 
+void LibraryRequest::type(km_data_type value, km_data_type* out) {
+  choice("type", value, {KM_DATA_TYPE_F32, KM_DATA_TYPE_F64, KM_DATA_TYPE_C32, KM_DATA_TYPE_C64},
+         out);
+}
+
+void LibraryRequest::operation(const char* name, km_blas_operation value, km_blas_operation* out) {
+  choice(
+      name, value,
+      {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE, KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE},
+      out);
+}
+
+void LibraryRequest::triangle(km_blas_triangle value, km_blas_triangle* out) {
+  choice("triangle", value, {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER}, out);
+}
+
 void LibraryRequest::choice(const char* name, int32_t value, std::initializer_list<int32_t> known,
                             int32_t* out) {
-  if (std::find(known.begin(), known.end(), value) == known.end()) {
-    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is %d; it can be %d to %d here", name,
-                           value, *known.begin(), *(known.end() - 1)));
-  }
+  const Status known_one = check_choice(name, value, known);
+  if (!known_one) return fail(known_one.error());
   *out = value;
 }
 

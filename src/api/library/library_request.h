@@ -28,6 +28,10 @@ class LibraryRequest {
   /// The BLAS object of the call, whose stream and engine become the owner; null if it is not one.
   Blas* blas(km_blas blas);
 
+  /// Stores the type of elements of a call that has the types of LAPACK.
+  void type(km_data_type value, km_data_type* out);
+  void operation(const char* name, km_blas_operation value, km_blas_operation* out);
+  void triangle(km_blas_triangle value, km_blas_triangle* out);
   /// Stores a value of an enumeration if it is one of the known ones, which are consecutive.
   void choice(const char* name, int32_t value, std::initializer_list<int32_t> known, int32_t* out);
   /// Stores a size of at most 2^31 - 1.
@@ -35,7 +39,7 @@ class LibraryRequest {
   /// Stores the parts of a scalar of a type.
   void scalar(const char* name, const void* value, km_data_type type, double* out);
 
-  /// How an array is used.
+  /// The use of an array.
   struct Use {
     bool is_written = false;
     bool may_be_output = false;  // may begin where an output does: an operation in place

@@ -30,14 +30,11 @@ class SolveRequest {
     if (found == nullptr) return;
     call_.blas = found->engine().native();
     call_.layout = found->layout();
-    request_.choice("type", type,
-                    {KM_DATA_TYPE_F32, KM_DATA_TYPE_F64, KM_DATA_TYPE_C32, KM_DATA_TYPE_C64},
-                    &call_.type);
+    request_.type(type, &call_.type);
   }
 
   SolveRequest& triangle(km_blas_triangle value) {
-    request_.choice("triangle", value, {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER},
-                    &call_.triangle);
+    request_.triangle(value, &call_.triangle);
     return *this;
   }
   SolveRequest& side(km_blas_side value) {
@@ -45,10 +42,7 @@ class SolveRequest {
     return *this;
   }
   SolveRequest& operation(km_blas_operation value) {
-    request_.choice("operation", value,
-                    {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE,
-                     KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE},
-                    &call_.operation);
+    request_.operation("operation", value, &call_.operation);
     return *this;
   }
   /// The operation on a unitary matrix, which LAPACK does not transpose without conjugating it.

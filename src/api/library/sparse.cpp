@@ -4,6 +4,7 @@
 
 #include "api/guard.h"
 #include "api/library/library_request.h"
+#include "backend/blas_numbers.h"
 
 using namespace km;
 
@@ -25,26 +26,17 @@ class SparseRequest {
     sparse_.blas = found->engine().native();
     sparse_.layout = found->layout();
     sparse_.routine = routine;
-    request_.choice("type", type,
-                    {KM_DATA_TYPE_F32, KM_DATA_TYPE_F64, KM_DATA_TYPE_C32, KM_DATA_TYPE_C64},
-                    &sparse_.type);
+    request_.type(type, &sparse_.type);
   }
 
-  void operation(const char* name, km_blas_operation value, km_blas_operation* out) {
-    request_.choice(name, value,
-                    {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE,
-                     KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE},
-                    out);
-  }
   void operation_a(const char* name, km_blas_operation value) {
-    operation(name, value, &sparse_.operation_a);
+    request_.operation(name, value, &sparse_.operation_a);
   }
   void operation_b(km_blas_operation value) {
-    operation("operation_b", value, &sparse_.operation_b);
+    request_.operation("operation_b", value, &sparse_.operation_b);
   }
   void triangle(km_blas_triangle triangle, km_blas_diagonal diagonal) {
-    request_.choice("triangle", triangle, {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER},
-                    &sparse_.triangle);
+    request_.triangle(triangle, &sparse_.triangle);
     request_.choice("diagonal", diagonal, {KM_BLAS_DIAGONAL_STORED, KM_BLAS_DIAGONAL_UNIT},
                     &sparse_.diagonal);
   }

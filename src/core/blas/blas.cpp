@@ -57,11 +57,6 @@ const char* blas_routine_name(kmb_blas_routine routine, km_data_type type) {
   return *name == '0' ? nullptr : name;
 }
 
-uint32_t data_type_size(km_data_type type) {
-  constexpr uint32_t kSizes[] = {0, 4, 8, 8, 16, 2, 2};
-  return type >= 0 && type <= KM_DATA_TYPE_BF16 ? kSizes[type] : 0;
-}
-
 bool BlasRegion::extent(uint64_t* out_bytes) const {
   uint64_t bytes = 0, further = 0;
   if (is_empty()) {

@@ -46,8 +46,6 @@ class Blas final : public ContextChild {
 
 /// The routine's name in messages, "saxpy"; null if the type has no such routine.
 const char* blas_routine_name(kmb_blas_routine routine, km_data_type type);
-/// The size of an element; 0 for values that are not a type.
-uint32_t data_type_size(km_data_type type);
 
 /// The addresses of a vector's elements or of a batch of matrices: equal lines at a fixed distance.
 struct BlasRegion {

@@ -190,10 +190,8 @@ void run_block(const OpenBlas& library, const kmb_blas_call& call, const Block& 
 }  // namespace
 
 uint32_t blas_element_bytes(km_data_type type) {
-  constexpr uint32_t kSizes[] = {0, 4, 8, 8, 16, 2, 2};
-  KM_ASSERT(type != 0 && static_cast<size_t>(type) < std::size(kSizes),
-            "a call of BLAS has a type without a size");
-  return kSizes[type];
+  KM_ASSERT(data_type_size(type) != 0, "a call of BLAS has a type without a size");
+  return data_type_size(type);
 }
 
 uint64_t blas_element_offset(const kmb_blas_call& call, const kmb_blas_array& matrix, uint64_t row,

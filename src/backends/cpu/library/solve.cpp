@@ -90,8 +90,6 @@ uint64_t solve_operations(const kmb_solve_call& call) {
       each = 2 * least * least * (most - least / 3);
       break;
     case KMB_SOLVE_ORGQR:
-      each = 4 * m * n * k;
-      break;
     case KMB_SOLVE_ORMQR:
       each = 4 * m * n * k;
       break;

@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "backend/blas_numbers.h"
+#include "backend/solve_calls.h"
 #include "backends/cpu/library/solve.h"
 #include "backends/cpu/library/solve_matrix.h"
 #include "math/lapack/cholesky.h"
@@ -192,29 +193,12 @@ class Solver {
   const uint64_t item_;
 };
 
-/// True if the routine has nothing to compute, so that LAPACK, which may take sizes of 0 for wrong,
-/// is not called.
-bool is_empty(const kmb_solve_call& call) {
-  switch (call.routine) {
-    case KMB_SOLVE_POTRF:
-    case KMB_SOLVE_SYEVD:
-      return call.n == 0;
-    case KMB_SOLVE_POTRS:
-    case KMB_SOLVE_GETRS:
-      return call.n == 0 || call.k == 0;
-    case KMB_SOLVE_ORMQR:
-      return call.m == 0 || call.n == 0 || call.k == 0;
-    default:
-      return call.m == 0 || call.n == 0;
-  }
-}
-
 }  // namespace
 
 template <class T>
 int solve_item_of(const kmb_solve_call& call, uint64_t item) {
   const Solver<T> solver(call, item);
-  if (is_empty(call)) return call.routine == KMB_SOLVE_GESVD ? solver.empty_gesvd() : 0;
+  if (solve_is_empty(call)) return call.routine == KMB_SOLVE_GESVD ? solver.empty_gesvd() : 0;
   switch (call.routine) {
     case KMB_SOLVE_POTRF:
       return solver.potrf();
