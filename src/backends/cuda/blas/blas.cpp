@@ -40,7 +40,7 @@ Status set_stream(Epoch& epoch, const Cublas& library, BlasHandle& handle, cu::C
 }  // namespace
 
 Blas::~Blas() {
-  if (handle_.handle != nullptr) epoch_->give_blas_handle(handle_);
+  if (handle_.handle != nullptr) give_blas_handle(*epoch_, handle_);
 }
 
 Status Blas::prepare() {
@@ -148,7 +148,7 @@ Status GraphBlas::record(Place& place, cu::CUstream stream, const kmb_blas_call&
   const auto scratch_place = [&](uint64_t size_bytes) { return scratch(place, size_bytes); };
   if (done) done = queue_blas(*epoch_, *library, handle, call, scratch_place);
   // cuBLAS drops a handle's workspace when the handle gets another stream.
-  epoch_->give_blas_handle(handle);
+  give_blas_handle(*epoch_, handle);
   return done;
 }
 

@@ -40,8 +40,13 @@ Status check_blas(Epoch& epoch, BlasCalled called) {
 }
 
 Result<BlasHandle> take_blas_handle(Epoch& epoch, const Cublas& library) {
-  if (const std::optional<BlasHandle> unused = epoch.take_blas_handle()) return *unused;
+  if (const std::optional<BlasHandle> unused = epoch.take_handle<BlasHandle>()) return *unused;
   return make_blas_handle(epoch, library);
+}
+
+void give_blas_handle(Epoch& epoch, BlasHandle handle) {
+  handle.stream = nullptr;
+  epoch.give_handle(handle);
 }
 
 }  // namespace km::cuda

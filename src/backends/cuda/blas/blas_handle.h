@@ -14,8 +14,10 @@ Error library_error(Epoch& epoch, Error own);
 /// cublasStatus_t as native code.
 Status check_blas(Epoch& epoch, BlasCalled called);
 
-/// Returns a handle for exclusive use until Epoch::give_blas_handle(). The context must be current.
+/// Returns a handle for exclusive use until give_blas_handle(). The context must be current.
 /// If no handle is free, it creates one, which takes milliseconds and device memory.
 Result<BlasHandle> take_blas_handle(Epoch& epoch, const Cublas& library);
+/// Returns a handle whose calls are all over.
+void give_blas_handle(Epoch& epoch, BlasHandle handle);
 
 }  // namespace km::cuda

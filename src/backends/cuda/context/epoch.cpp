@@ -32,9 +32,10 @@ Epoch::~Epoch() {
 
 void Epoch::destroy_resources() {
   const Current current(*this);
-  for (const BlasHandle& handle : blas_handles_) destroy_blas_handle(handle);
-  for (const cusparse_library::Handle handle : sparse_handles_) destroy_sparse_handle(handle);
-  for (const cusolver_library::Handle handle : solver_handles_) destroy_solver_handle(handle);
+  const auto& [blas, sparse, solver] = free_handles_;
+  for (const BlasHandle& handle : blas) destroy_blas_handle(handle);
+  for (cusparse_library::Handle const handle : sparse) destroy_sparse_handle(handle);
+  for (cusolver_library::Handle const handle : solver) destroy_solver_handle(handle);
   for (cu::CUstream stream : {allocation_stream_, free_stream_}) {
     if (stream != nullptr) check_destroyed(driver().cuStreamDestroy_v2(stream));
   }
@@ -137,49 +138,6 @@ uint64_t Epoch::unused_pool_bytes() {
 Result<cu::CUfunction> Epoch::own_kernel(OwnKernel which) {
   const std::lock_guard lock(resources_mutex_);
   return own_kernels_.get(*this, which);
-}
-
-std::optional<BlasHandle> Epoch::take_blas_handle() {
-  const std::lock_guard lock(resources_mutex_);
-  if (blas_handles_.empty()) return std::nullopt;
-  const BlasHandle taken = blas_handles_.back();
-  blas_handles_.pop_back();
-  return taken;
-}
-
-void Epoch::give_blas_handle(BlasHandle handle) {
-  if (has_failed()) return;  // the handle is lost with the context
-  handle.stream = nullptr;
-  const std::lock_guard lock(resources_mutex_);
-  blas_handles_.push_back(handle);
-}
-
-cusparse_library::Handle Epoch::take_sparse_handle() {
-  const std::lock_guard lock(resources_mutex_);
-  if (sparse_handles_.empty()) return nullptr;
-  cusparse_library::Handle const taken = sparse_handles_.back();
-  sparse_handles_.pop_back();
-  return taken;
-}
-
-void Epoch::give_sparse_handle(cusparse_library::Handle handle) {
-  if (has_failed()) return;  // the handle is lost with the context
-  const std::lock_guard lock(resources_mutex_);
-  sparse_handles_.push_back(handle);
-}
-
-cusolver_library::Handle Epoch::take_solver_handle() {
-  const std::lock_guard lock(resources_mutex_);
-  if (solver_handles_.empty()) return nullptr;
-  cusolver_library::Handle const taken = solver_handles_.back();
-  solver_handles_.pop_back();
-  return taken;
-}
-
-void Epoch::give_solver_handle(cusolver_library::Handle handle) {
-  if (has_failed()) return;  // the handle is lost with the context
-  const std::lock_guard lock(resources_mutex_);
-  solver_handles_.push_back(handle);
 }
 
 bool Epoch::count_peer(const Epoch& peer, bool is_enabled) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -56,18 +57,23 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   uint64_t unused_pool_bytes();
   /// One of the library's own kernels. The context must be current.
   Result<cu::CUfunction> own_kernel(OwnKernel which);
-  /// Takes a free cuBLAS handle; empty if there is none.
-  std::optional<BlasHandle> take_blas_handle();
-  /// Returns a handle whose calls are all over.
-  void give_blas_handle(BlasHandle handle);
-  /// Takes a free cuSPARSE handle; null if there is none.
-  cusparse_library::Handle take_sparse_handle();
+  /// Takes a free handle of a library; empty if there is none.
+  template <class Handle>
+  std::optional<Handle> take_handle() {
+    const std::lock_guard lock(resources_mutex_);
+    auto& free = std::get<std::vector<Handle>>(free_handles_);
+    if (free.empty()) return std::nullopt;
+    const Handle taken = free.back();
+    free.pop_back();
+    return taken;
+  }
   /// Returns a handle whose calls are queued.
-  void give_sparse_handle(cusparse_library::Handle handle);
-  /// Takes a free cuSOLVER handle; null if there is none.
-  cusolver_library::Handle take_solver_handle();
-  /// Returns a handle whose calls are queued.
-  void give_solver_handle(cusolver_library::Handle handle);
+  template <class Handle>
+  void give_handle(Handle handle) {
+    if (has_failed()) return;  // the handle is lost with the context
+    const std::lock_guard lock(resources_mutex_);
+    std::get<std::vector<Handle>>(free_handles_).push_back(handle);
+  }
   /// Counts contexts of this device that use a peer's memory. True if this one is the first to
   /// begin or the last to end.
   bool count_peer(const Epoch& peer, bool is_enabled);
@@ -107,9 +113,10 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   cu::CUstream allocation_stream_ = nullptr, free_stream_ = nullptr;
   cu::CUmemoryPool pool_ = nullptr;
   OwnKernels own_kernels_;
-  std::vector<BlasHandle> blas_handles_;  // as many as were in use at once
-  std::vector<cusparse_library::Handle> sparse_handles_;
-  std::vector<cusolver_library::Handle> solver_handles_;
+  // The vectors have as many handles of each library as were in use at once.
+  std::tuple<std::vector<BlasHandle>, std::vector<cusparse_library::Handle>,
+             std::vector<cusolver_library::Handle>>
+      free_handles_;
   std::map<uint64_t, uint32_t> peers_;  // number of contexts by the peer epoch's number
 
   std::mutex calls_mutex_;  // guards the members below

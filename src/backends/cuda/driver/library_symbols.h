@@ -1,4 +1,4 @@
-// How NVIDIA's libraries are found and opened: cuBLAS, cuFFT, cuSPARSE and cuSOLVER.
+// The search for NVIDIA's libraries, and their functions: cuBLAS, cuFFT, cuSPARSE and cuSOLVER.
 #pragma once
 
 #include <string>

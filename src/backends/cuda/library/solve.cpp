@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/blas_numbers.h"
+#include "backend/solve_calls.h"
 #include "backends/cuda/driver/cusolver.h"
 #include "backends/cuda/library/library.h"
 
@@ -9,10 +10,6 @@ namespace km::cuda {
 namespace {
 
 using cusolver_library::Data;
-
-uint64_t element_bytes(km_data_type type) {
-  return uint64_t{is_double(type) ? 8U : 4U} * (is_complex(type) ? 2 : 1);
-}
 
 /// Routines of cuSOLVER take columns. A matrix by rows is the transpose of one by columns, which
 /// some routines can solve instead.
@@ -38,22 +35,6 @@ Status check_supported(const kmb_solve_call& call, const char* name) {
                     "%s: NVIDIA GPUs have it for matrices by columns only; give km_blas_create "
                     "KM_BLAS_LAYOUT_COLUMNS",
                     name);
-}
-
-/// True if the routine has nothing to compute; cuSOLVER takes some sizes of 0 for wrong.
-bool is_empty(const kmb_solve_call& call) {
-  switch (call.routine) {
-    case KMB_SOLVE_POTRF:
-    case KMB_SOLVE_SYEVD:
-      return call.n == 0;
-    case KMB_SOLVE_POTRS:
-    case KMB_SOLVE_GETRS:
-      return call.n == 0 || call.k == 0;
-    case KMB_SOLVE_ORMQR:
-      return call.m == 0 || call.n == 0 || call.k == 0;
-    default:
-      return call.m == 0 || call.n == 0;
-  }
 }
 
 /// One call in a stream with a handle of cuSOLVER.
@@ -114,7 +95,7 @@ class SolveQueue {
     return reinterpret_cast<Data>(array.address + item * array.stride * bytes);
   }
   Data matrix(const kmb_blas_array& array, uint64_t item) const {
-    return place(array, item, element_bytes(call_.type));
+    return place(array, item, data_type_size(call_.type));
   }
   Data work() const { return reinterpret_cast<Data>(work_); }
 
@@ -170,7 +151,7 @@ Status SolveQueue::find_work() {
   KM_TRY(work_size(&work_elements_));
   if (work_elements_ <= 0) return {};
   KM_ASSIGN(work_,
-            target_.scratch(static_cast<uint64_t>(work_elements_) * element_bytes(call_.type)));
+            target_.scratch(static_cast<uint64_t>(work_elements_) * data_type_size(call_.type)));
   return {};
 }
 
@@ -187,7 +168,7 @@ Status SolveQueue::queue_factor(uint64_t item, Data a, Data info) const {
   const int lda = leading(call_.a), ldb = leading(call_.b);
   const bool has_pivots = call_.routine == KMB_SOLVE_GETRF || call_.routine == KMB_SOLVE_GETRS;
   const Data numbers =
-      place(call_.numbers, item, has_pivots ? sizeof(int32_t) : element_bytes(call_.type));
+      place(call_.numbers, item, has_pivots ? sizeof(int32_t) : data_type_size(call_.type));
   switch (call_.routine) {
     case KMB_SOLVE_POTRF:
       return check("cusolverDn<t>potrf", of(library_.potrf_of)(handle_, fill(), n(), a, lda, work(),
@@ -216,7 +197,7 @@ Status SolveQueue::queue_factor(uint64_t item, Data a, Data info) const {
 }
 
 Status SolveQueue::queue_spectral(uint64_t item, Data a, Data info) const {
-  const Data values = place(call_.numbers, item, is_double(call_.type) ? 8 : 4);
+  const Data values = place(call_.numbers, item, real_size(call_.type));
   const int lda = leading(call_.a);
   if (call_.routine == KMB_SOLVE_SYEVD) {
     return check("cusolverDn<t>syevd", of(library_.syevd_of)(handle_, mode(), fill(), n(), a, lda,
@@ -256,7 +237,7 @@ Status clear_infos(const LibraryTarget& target, const kmb_solve_call& call) {
 }
 
 Result<cusolver_library::Handle> take_handle(Epoch& epoch, const Cusolver& library) {
-  if (cusolver_library::Handle const unused = epoch.take_solver_handle()) return unused;
+  if (const auto unused = epoch.take_handle<cusolver_library::Handle>()) return *unused;
   cusolver_library::Handle made = nullptr;
   const cusolver_library::Status status = library.cusolverDnCreate(&made);
   if (status != cusolver_library::kSuccess) {
@@ -268,12 +249,12 @@ Result<cusolver_library::Handle> take_handle(Epoch& epoch, const Cusolver& libra
 }  // namespace
 
 Status queue_solve(const LibraryTarget& target, const char* name, const kmb_solve_call& call) {
-  if (is_empty(call)) return clear_infos(target, call);
+  if (solve_is_empty(call)) return clear_infos(target, call);
   KM_TRY(check_supported(call, name));
   KM_ASSIGN(const Cusolver* const library, Cusolver::instance());
   KM_ASSIGN(cusolver_library::Handle const handle, take_handle(target.epoch, *library));
   Status queued = SolveQueue(target, *library, handle, call).queue();
-  target.epoch.give_solver_handle(handle);
+  target.epoch.give_handle(handle);
   return queued;
 }
 

@@ -246,7 +246,7 @@ Status SparseCall::queue(cs::Handle handle) {
 }
 
 Result<cs::Handle> take_handle(Epoch& epoch, const Cusparse& library) {
-  if (cs::Handle const unused = epoch.take_sparse_handle()) return unused;
+  if (const auto unused = epoch.take_handle<cs::Handle>()) return *unused;
   cs::Handle made = nullptr;
   const cs::Status status = library.cusparseCreate(&made);
   if (status != cs::kSuccess) {
@@ -267,7 +267,7 @@ Status queue_sparse(const LibraryTarget& target, const kmb_sparse_call& call) {
   } else {
     queued = library_error(target.epoch, sparse_error("cusparseSetStream", set));
   }
-  target.epoch.give_sparse_handle(handle);
+  target.epoch.give_handle(handle);
   return queued;
 }
 
