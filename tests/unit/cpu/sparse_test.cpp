@@ -66,7 +66,8 @@ struct Outcome {
 Outcome run(const Operands& operands, kmb_sparse_routine routine, km_blas_operation operation,
             uint32_t threads) {
   Outcome outcome{0, std::vector<float>(Operands::kRows * Operands::kColumns)};
-  const auto task = make_sparse_task(operands.call(routine, operation, outcome.values), threads);
+  const auto task =
+      make_sparse_task("a sparse call", operands.call(routine, operation, outcome.values), threads);
   outcome.pieces = (*task)->pieces();
   // From the last to the first: pieces have no order.
   for (uint64_t piece = outcome.pieces; piece-- > 0;) EXPECT_TRUE((*task)->run(piece));
@@ -94,7 +95,8 @@ TEST(Sparse, OffsetsThatLeaveTheArraysAreErrors) {
   operands.offsets[100] = 1 << 30;
   std::vector<float> c(Operands::kRows * Operands::kColumns);
   for (const kmb_sparse_routine routine : {KMB_SPARSE_MV, KMB_SPARSE_MM, KMB_SPARSE_SM}) {
-    const auto task = make_sparse_task(operands.call(routine, KM_BLAS_OPERATION_NONE, c), 7);
+    const auto task =
+        make_sparse_task("a sparse call", operands.call(routine, KM_BLAS_OPERATION_NONE, c), 7);
     uint64_t failures = 0;
     for (uint64_t piece = 0; piece < (*task)->pieces(); ++piece) {
       const Status done = (*task)->run(piece);

@@ -25,8 +25,6 @@ class HostTask final : public Task {
   }
 
  private:
-  static constexpr float kTicksPerNs = 2;  // the slowest counter, so that estimates are not high
-
   const kmb_task task_;
 };
 

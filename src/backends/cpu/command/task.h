@@ -7,6 +7,9 @@
 
 namespace km::cpu {
 
+/// The ticks of estimates in time: those of the slowest counter, so that estimates are not high.
+constexpr float kTicksPerNs = 2;
+
 class Task {
  public:
   Task() = default;

@@ -79,24 +79,25 @@ uint64_t operations_of(const fft::TransformShape& shape) {
 /// A transform of two arrays, with memory of its own beside them.
 class FftTask final : public StagedTask {
  public:
-  FftTask(std::shared_ptr<const fft::Transform> transform,
+  FftTask(const char* name, std::shared_ptr<const fft::Transform> transform,
           std::shared_ptr<const fft::Execution> execution)
       : StagedTask(pieces_of(*execution)),
+        name_(name),
         transform_(std::move(transform)),
         execution_(std::move(execution)) {}
-  const char* name() const override { return "km_fft_execute"; }
+  const char* name() const override { return name_; }
   float ticks() const override;
   uint64_t operations() const override { return operations_of(transform_->shape()); }
 
  private:
   Status run_stage(uint32_t stage, uint64_t piece) const override;
 
+  const char* const name_;
   const std::shared_ptr<const fft::Transform> transform_;
   const std::shared_ptr<const fft::Execution> execution_;
 };
 
 float FftTask::ticks() const {
-  constexpr float kTicksPerNs = 2;
   uint64_t ns = 0;
   for (int stage = 0; stage < execution_->stages(); ++stage) ns += execution_->estimated_ns(stage);
   return static_cast<float>(ns) * kTicksPerNs;
@@ -108,7 +109,7 @@ Status FftTask::run_stage(uint32_t stage, uint64_t piece) const {
     execution_->prepare_thread(static_cast<int>(stage));
   } catch (const std::bad_alloc&) {
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
-                      "km_fft_execute: there is no memory for the lines of a thread");
+                      "%s: there is no memory for the lines of a thread", name_);
   }
   execution_->run(static_cast<int>(stage), piece);
   return {};
@@ -116,14 +117,15 @@ Status FftTask::run_stage(uint32_t stage, uint64_t piece) const {
 
 }  // namespace
 
-Result<std::shared_ptr<const Task>> make_fft_task(const kmb_fft_call& call, uint32_t) {
+Result<std::shared_ptr<const Task>> make_fft_task(const char* name, const kmb_fft_call& call,
+                                                  uint32_t) {
   const std::shared_ptr<const fft::Transform>& transform = from(call.fft)->transform;
   fft::Binding binding;
   binding.in = reinterpret_cast<char*>(call.input);
   binding.out = reinterpret_cast<char*>(call.output);
   binding.is_inverse = call.direction == KM_FFT_DIRECTION_INVERSE;
   return std::shared_ptr<const Task>(
-      std::make_shared<FftTask>(transform, transform->bind(binding)));
+      std::make_shared<FftTask>(name, transform, transform->bind(binding)));
 }
 
 km_status fft_create(kmb_context* handle, const km_fft_shape* shape, kmb_fft** out_fft,

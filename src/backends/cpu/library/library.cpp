@@ -11,9 +11,9 @@ Result<std::shared_ptr<const Task>> make_library_task(const kmb_library_call& ca
                                                       uint32_t threads) {
   switch (call.kind) {
     case KMB_LIBRARY_FFT:
-      return make_fft_task(call.fft, threads);
+      return make_fft_task(call.name, call.fft, threads);
     case KMB_LIBRARY_SPARSE:
-      return make_sparse_task(call.sparse, threads);
+      return make_sparse_task(call.name, call.sparse, threads);
     case KMB_LIBRARY_SOLVE:
       return make_solve_task(call.name, call.solve, threads);
   }

@@ -9,9 +9,11 @@
 
 namespace km::cpu {
 
-// Each makes a task of the call for up to `threads` threads.
-Result<std::shared_ptr<const Task>> make_fft_task(const kmb_fft_call& call, uint32_t threads);
-Result<std::shared_ptr<const Task>> make_sparse_task(const kmb_sparse_call& call, uint32_t threads);
+// Each makes a task of the call, whose name it has, for up to `threads` threads.
+Result<std::shared_ptr<const Task>> make_fft_task(const char* name, const kmb_fft_call& call,
+                                                  uint32_t threads);
+Result<std::shared_ptr<const Task>> make_sparse_task(const char* name, const kmb_sparse_call& call,
+                                                     uint32_t threads);
 Result<std::shared_ptr<const Task>> make_solve_task(const char* name, const kmb_solve_call& call,
                                                     uint32_t threads);
 

@@ -90,39 +90,28 @@ bool is_conjugate(const kmb_sparse_call& call) {
 /// A task that names itself, and that reports a lack of memory and its failures with its name.
 class SparseTask : public Task {
  public:
-  explicit SparseTask(const kmb_sparse_call& call) : routine_(call.routine) {}
-  const char* name() const final {
-    switch (routine_) {
-      case KMB_SPARSE_MM:
-        return "km_sparse_mm";
-      case KMB_SPARSE_SV:
-        return "km_sparse_sv";
-      case KMB_SPARSE_SM:
-        return "km_sparse_sm";
-      default:
-        return "km_sparse_mv";
-    }
-  }
+  explicit SparseTask(const char* name) : name_(name) {}
+  const char* name() const final { return name_; }
   Status run(uint64_t piece) const final {
     try {
       const Status done = run_loops(piece);
       if (done) return {};
-      return make_error(done.error().status, "%s: %s", name(), done.error().message.c_str());
+      return make_error(done.error().status, "%s: %s", name_, done.error().message.c_str());
     } catch (const std::bad_alloc&) {
-      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "%s: the host is out of memory", name());
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "%s: the host is out of memory", name_);
     }
   }
 
  private:
   virtual Status run_loops(uint64_t piece) const = 0;
 
-  const kmb_sparse_routine routine_;
+  const char* const name_;
 };
 
 class ProductTask final : public SparseTask {
  public:
-  ProductTask(const kmb_sparse_call& call, uint32_t threads)
-      : SparseTask(call),
+  ProductTask(const char* name, const kmb_sparse_call& call, uint32_t threads)
+      : SparseTask(name),
         alpha_(call.alpha, call.type),
         beta_(call.beta, call.type),
         product_(product_of(call)),
@@ -154,8 +143,8 @@ class ProductTask final : public SparseTask {
 
 class SolveTask final : public SparseTask {
  public:
-  SolveTask(const kmb_sparse_call& call, uint32_t threads)
-      : SparseTask(call),
+  SolveTask(const char* name, const kmb_sparse_call& call, uint32_t threads)
+      : SparseTask(name),
         alpha_(call.alpha, call.type),
         columns_(static_cast<int64_t>(call.k)),
         system_(system_of(call)),
@@ -193,12 +182,12 @@ class SolveTask final : public SparseTask {
 
 }  // namespace
 
-Result<std::shared_ptr<const Task>> make_sparse_task(const kmb_sparse_call& call,
+Result<std::shared_ptr<const Task>> make_sparse_task(const char* name, const kmb_sparse_call& call,
                                                      uint32_t threads) {
   if (call.routine == KMB_SPARSE_SV || call.routine == KMB_SPARSE_SM) {
-    return std::shared_ptr<const Task>(std::make_shared<SolveTask>(call, threads));
+    return std::shared_ptr<const Task>(std::make_shared<SolveTask>(name, call, threads));
   }
-  return std::shared_ptr<const Task>(std::make_shared<ProductTask>(call, threads));
+  return std::shared_ptr<const Task>(std::make_shared<ProductTask>(name, call, threads));
 }
 
 }  // namespace km::cpu
