@@ -507,35 +507,31 @@ cudnnStatus_t take_numbers(cu::CUstream stream, const RnnCall& call) {
                      });
 }
 
+/// Queues a pass of the network, which threads share by the sequences of the batch.
+cudnnStatus_t submit_batches(cu::CUstream stream, const char* name, const RnnCall& call, double ns,
+                             void (Network::*pass)(int64_t) const) {
+  Arrays arrays;
+  add_arrays(call, rnn_reserve_bytes(call.shape, call.x), &arrays);
+  return submit_step(
+      stream, name, arrays, call.x.batch, ns, [call, pass](uint64_t piece, uint64_t pieces) {
+        const Network network(call);
+        const auto batch = static_cast<uint64_t>(call.x.batch);
+        for (uint64_t b = batch * piece / pieces; b < batch * (piece + 1) / pieces; ++b) {
+          (network.*pass)(static_cast<int64_t>(b));
+        }
+      });
+}
+
 }  // namespace
 
 cudnnStatus_t rnn_forward(cu::CUstream stream, const RnnCall& call) {
   LIB_TRY(take_numbers(stream, call));
-  Arrays arrays;
-  add_arrays(call, rnn_reserve_bytes(call.shape, call.x), &arrays);
-  return submit_step(stream, "cudnnRNNForward", arrays, call.x.batch, step_ns(call),
-                     [call](uint64_t piece, uint64_t pieces) {
-                       const Network network(call);
-                       const auto batch = static_cast<uint64_t>(call.x.batch);
-                       for (uint64_t b = batch * piece / pieces; b < batch * (piece + 1) / pieces;
-                            ++b) {
-                         network.forward(static_cast<int64_t>(b));
-                       }
-                     });
+  return submit_batches(stream, "cudnnRNNForward", call, step_ns(call), &Network::forward);
 }
 
 cudnnStatus_t rnn_backward_data(cu::CUstream stream, const RnnCall& call) {
-  Arrays arrays;
-  add_arrays(call, rnn_reserve_bytes(call.shape, call.x), &arrays);
-  return submit_step(stream, "cudnnRNNBackwardData_v8", arrays, call.x.batch, step_ns(call) * 2,
-                     [call](uint64_t piece, uint64_t pieces) {
-                       const Network network(call);
-                       const auto batch = static_cast<uint64_t>(call.x.batch);
-                       for (uint64_t b = batch * piece / pieces; b < batch * (piece + 1) / pieces;
-                            ++b) {
-                         network.backward(static_cast<int64_t>(b));
-                       }
-                     });
+  return submit_batches(stream, "cudnnRNNBackwardData_v8", call, step_ns(call) * 2,
+                        &Network::backward);
 }
 
 cudnnStatus_t rnn_backward_weights(cu::CUstream stream, const RnnCall& call) {
