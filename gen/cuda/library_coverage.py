@@ -10,6 +10,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from cuda.dropin_coverage import listed
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/reference/library-coverage.md"
 RANDOM_CALLS = ROOT / "tests/fuzz_api/generated/library_calls.inc"
@@ -38,10 +40,6 @@ def symbols(path, *flags):
     return {name.partition("@")[0]: letter for letter, name in rows}
 
 
-def listed(names):
-    return ", ".join(f"`{name}`" for name in sorted(names)) + "\n"
-
-
 def library_text(heading, have, called, random):
     missing = [name for name, letter in have.items()
                if letter in "Ww" and not ALSO_THERE.fullmatch(name)]  # fmt: skip
@@ -54,7 +52,7 @@ def library_text(heading, have, called, random):
     for words, names in (("Not there", missing), ("Called by random calls alone", tried),
                          ("In no test", untested)):  # fmt: skip
         if names:
-            lines.append(f"\n{words}: {listed(names)}")
+            lines.append(f"\n{words}: {listed(sorted(names))}")
     if len(lines) == 1:
         lines.append("\nAll functions are there, and tests call each.\n")
     return row, "".join(lines)
