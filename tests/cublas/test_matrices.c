@@ -197,7 +197,7 @@ static number triangle(char type, const void* a, int uplo, int op, int diag, int
     OK(cublas##L##getrfBatched(handle, N, factors, LD, pivots, info, BATCH));                      \
     wait_for_device();                                                                             \
     assert_int_equal(info[1], 1);                                                                  \
-    /* What multiplies the inverse of a singular matrix must see that it is none. */               \
+    /* Products with the inverse of a singular matrix must show that it is none.     */            \
     memset(a[1], 0, SIZE * sizeof(T));                                                             \
     memset(inverse[1], 0, SIZE * sizeof(T));                                                       \
     memset(direct[1], 0, SIZE * sizeof(T));                                                        \

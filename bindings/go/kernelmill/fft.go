@@ -26,7 +26,7 @@ type FFTLayout struct {
 type FFTShape struct {
 	Sizes []int // one to three, the slowest dimension first, of the real side
 	Batch int   // how many transforms; 0: one
-	// Where elements lie; nothing: densely. Those of the output lie apart: each dimension, and the
+	// The places of elements; nothing: densely. Those of the output lie apart: each dimension, and the
 	// batch, steps over all elements of those that have smaller steps.
 	Input, Output FFTLayout
 	Format        HalfFormat // of Half and HalfComplex; 0: F16

@@ -63,7 +63,7 @@ func TestTransformsOfComplexNumbers(t *testing.T) {
 		given[i] *= 10
 	}
 	near(t, must(y.ToHost(f.stream))(t), given)
-	// The same by address.
+	// An address does as well as a slice.
 	address := must(y.Address())(t)
 	ok(t, fft.Forward(kernelmill.ArrayOf(x), kernelmill.ArrayAt[complex64](address)))
 	near(t, must(y.ToHost(f.stream))(t), found)

@@ -28,7 +28,7 @@ struct Product {
 /// Sets the sparse operand. Its transposed form is another format's plain one where there is such.
 void set_sparse(Product& product, const Matrix& a, bool is_transposed, bool is_conjugate);
 
-/// How a product is divided into pieces. Results do not depend on it.
+/// The division of a product into pieces. Results do not depend on it.
 struct Division {
   uint64_t lines = 1;    // parts of the matrix's lines
   uint64_t columns = 1;  // parts of C's columns

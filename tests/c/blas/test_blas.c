@@ -142,7 +142,7 @@ static void arrays_stay_within_their_slices(void** state) {
          km_blas_gemm_strided_batched(s.blas, KM_DATA_TYPE_F32, 1, 1, 2, 2, 2, &kOne, &s.a, &s.b,
                                       &kZero, &s.c, 2));
   EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_blas_tpmv(s.blas, KM_DATA_TYPE_F32, 1, 1, 1, 6, &s.b, &s.r));
-  /* The same by address. */
+  /* An address does as well as a slice. */
   OK(km_slice_address(s.slices[0], &address));
   s.x = (km_blas_vector){0, address, 12, 1};
   OK(axpy(&s, 4));

@@ -25,7 +25,7 @@ T random_factor() {
   return random_value<T>();
 }
 
-/// How a case's matrix is stored.
+/// The storage of a case's matrix.
 struct Kind {
   km_sparse_format format;
   uint32_t index_size_bytes, base;
@@ -181,7 +181,7 @@ struct Bench {
   Bench& operator=(const Bench&) = delete;
 };
 
-/// What a product has to give: alpha op(A) B + beta C.
+/// The result that a product has to give: alpha op(A) B + beta C.
 template <class T>
 void expect_product(const Sums& sums, T alpha, T beta, const Dense& old, const Dense& seen,
                     const char* what) {

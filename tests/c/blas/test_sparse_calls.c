@@ -260,7 +260,7 @@ static void profiles_name_the_call(void** state) {
 static int expect_end(sparse_state* s, int slice, const int32_t* numbers, uint64_t count,
                       km_status (*call)(const sparse_state*), const char* text) {
   upload(s, slice, numbers, count);
-  /* By cuSPARSE a call has several parts, of which a later one may see that an earlier one failed.
+  /* A call of cuSPARSE has several parts, of which a later one may see that an earlier one failed.
    */
   const km_status queued = call(s);
   if (queued != KM_SUCCESS) assert_true(is_cuda(s->f) && queued == KM_ERROR_ILLEGAL_ADDRESS);

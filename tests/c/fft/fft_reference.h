@@ -1,5 +1,5 @@
-// What the tests of transforms compare with: sums in long double, written out as in a textbook, and
-// arrays of any layout.
+// The values that tests of transforms compare with: sums in long double, written out as in a
+// textbook, and arrays of any layout.
 #pragma once
 
 #include <cmath>

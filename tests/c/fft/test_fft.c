@@ -195,7 +195,7 @@ static void arguments_are_checked(void** state) {
   s.input.offset = 0;
   s.output.offset = 33;
   refuse(KM_ERROR_OUT_OF_BOUNDS, run(&s), "of the output");
-  /* The same by address. */
+  /* An address does as well as a slice. */
   OK(km_slice_address(s.slices[1], &address));
   s.output = (km_array){0, address, 32, 0};
   OK(run(&s));

@@ -1,5 +1,5 @@
-// What the tests of km_solve share: batches of matrices and arrays in memory with markers between
-// them, and norms of residuals in long double.
+// The things that tests of km_solve share: batches of matrices and arrays in memory with markers
+// between them, and norms of residuals in long double.
 #pragma once
 
 #include "blas/blas_reference.h"
