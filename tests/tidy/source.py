@@ -2,20 +2,29 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-TOKEN = re.compile(
+# What may hold characters that mean something else in code. A number is here because of its ticks.
+QUOTED = re.compile(
     r"""
       (?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
-    | (?P<raw>(?:u8|[uUL])?R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)")
-    | (?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
-    | (?P<char>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
-    | (?P<number>\.?[0-9](?:'?[0-9a-zA-Z_.]|[eEpP][+-])*)
-    | (?P<word>[A-Za-z_]\w*)
-    | (?P<newline>\n)
-    | (?P<space>[ \t\r\f\v]+)
-    | (?P<symbol>->|::|.)
+    | (?P<raw>(?<!\w)(?:u8|[uUL])?R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)")
+    | (?P<string>"(?:\\.|[^"\\\n])*")
+    | (?P<number>[0-9][0-9a-fA-F]*'[0-9a-fA-F'.]*)
+    | (?P<char>'(?:\\.|[^'\\\n])+')
     """,
     re.X | re.S,
+)
+# The words, numbers, literals and symbols of a line whose literals are blanked.
+TOKEN = re.compile(
+    r"""
+      (?:u8|[uUL])?"[^"]*"
+    | (?:u8|[uUL])?'[^']+'
+    | \.?[0-9](?:'?[0-9a-zA-Z_.]|[eEpP][+-])*
+    | [A-Za-z_]\w*
+    | -> | :: | \S
+    """,
+    re.X,
 )
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.M)
 
@@ -25,9 +34,7 @@ def blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-@dataclass
-class Token:
-    kind: str
+class Token(NamedTuple):
     text: str
     line: int
 
@@ -55,31 +62,33 @@ class Source:
     tokens: list = field(default_factory=list)
 
     def __post_init__(self):
-        without_comments, uncommented = [], []
-        for match in TOKEN.finditer(self.text):
-            kind = match.lastgroup if match.lastgroup != "tag" else "raw"
-            uncommented.append(blank(match[0]) if kind == "comment" else match[0])
-            keep = kind not in ("comment", "raw", "string", "char")
-            without_comments.append(match[0] if keep else quoted_blank(kind, match[0]))
-        self.uncommented = "".join(uncommented)
-        text = "".join(without_comments)
-        self.code = DIRECTIVE.sub(lambda m: blank(m[0]), text)
-        line = 1
-        for match in TOKEN.finditer(self.code):
-            kind = match.lastgroup
-            if kind in ("word", "symbol", "number", "string", "char"):
-                self.tokens.append(Token(kind, match[0], line))
-            line += match[0].count("\n")
+        uncommented, code, end = [], [], 0
+        for match in QUOTED.finditer(self.text):
+            before, end = self.text[end : match.start()], match.end()
+            is_comment = match["comment"] is not None
+            uncommented += before, blank(match[0]) if is_comment else match[0]
+            code += before, without_literal(match)
+        rest = self.text[end:]
+        self.uncommented = "".join(uncommented) + rest
+        self.code = DIRECTIVE.sub(lambda m: blank(m[0]), "".join(code) + rest)
+        self.tokens = [
+            Token(text, number)
+            for number, line in enumerate(self.code.split("\n"), 1)
+            for text in TOKEN.findall(line)
+        ]
 
     def functions(self) -> list:
         return FunctionFinder(self.tokens).run()
 
 
-def quoted_blank(kind: str, text: str) -> str:
+def without_literal(match) -> str:
     """Comments vanish; literals leave their quotes, so that `extern "C" {` stays readable."""
-    if kind == "comment" or len(text) < 2:
+    text = match[0]
+    if match["number"] is not None:
+        return text
+    if match["comment"] is not None or len(text) < 2:
         return blank(text)
-    quote = "'" if kind == "char" else '"'
+    quote = "'" if match["char"] is not None else '"'
     return quote + blank(text)[1:-1] + quote
 
 
