@@ -45,6 +45,8 @@ function(km_use_precompiled kind)
         LIBRARIES GTest::gmock)
     elseif(kind STREQUAL "program")
       km_add_precompiled(program PROGRAM HEADERS ${headers})
+    elseif(kind STREQUAL "test")  # a kind of its own, since tests are optimised less
+      km_add_precompiled(test PROGRAM HEADERS ${headers})
     elseif(kind STREQUAL "dropin")
       km_add_precompiled(dropin HEADERS ${headers} VISIBILITY default)
     else()

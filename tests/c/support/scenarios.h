@@ -5,6 +5,10 @@
 //   bool is_made_to_fail(km_status)         whether it failed because it was made to
 #pragma once
 
+/// A test that fails every allocation may spare those of a load: there are thousands, and most
+/// scenarios only need a module to go on from. Called before (true) and after each load.
+void (*g_around_load)(bool begins) = nullptr;
+
 /// What a scenario makes, and destroys when it ends, without failures then.
 class Scenario {
  public:
@@ -60,9 +64,13 @@ class Scenario {
   }
   bool pool() { return stream() && make(km_pool_destroy, &p, km_pool_create, c, uint64_t{0}); }
   bool event() { return stream() && make(km_event_destroy, &e, km_event_create, c, 0u); }
-  bool module() {
-    return slice() && make(km_module_destroy, &m, km_module_load_ptx, c, test_ptx,
-                           uint64_t{std::strlen(test_ptx)}, "m");
+  bool module() { return slice() && load(); }
+  bool load() {
+    if (g_around_load != nullptr) g_around_load(true);
+    const bool loaded = make(km_module_destroy, &m, km_module_load_ptx, c, test_ptx,
+                             uint64_t{std::strlen(test_ptx)}, "m");
+    if (g_around_load != nullptr) g_around_load(false);
+    return loaded;
   }
   bool function() {
     return module() && make(km_function_destroy, &k, km_module_function, m, "fill_index");

@@ -40,9 +40,7 @@ bool ordered_uses(Scenario& o) {
   bool good = o.make(km_context_destroy, &o.c, km_context_create_with_flags, o.f->device,
                      static_cast<km_context_flags>(KM_CONTEXT_ORDERED)) &&
               o.make(km_stream_destroy, &o.s, km_stream_create, o.c, 0u, 0) &&
-              o.slice_of(&o.a, 64) && o.slice_of(&o.b, 64) &&
-              o.make(km_module_destroy, &o.m, km_module_load_ptx, o.c, test_ptx,
-                     uint64_t{std::strlen(test_ptx)}, "m") &&
+              o.slice_of(&o.a, 64) && o.slice_of(&o.b, 64) && o.load() &&
               o.make(km_function_destroy, &o.k, km_module_function, o.m, "fill_index") &&
               o.check(km_slice_fill_u8(o.s, o.a, 0, 1, 64)) && run_kernel(o) &&
               o.make(km_slice_destroy, &counters, km_module_global, o.m, "counters");
