@@ -35,6 +35,7 @@ INSIDE = [
     layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
     layer("compile", "base", "CUDA C++ to PTX, by NVRTC"),
     layer("cuda", "base", "the types and prototypes of the CUDA driver"),
+    layer("spirv", "simt ptx base", "PTX to SPIR-V, for Vulkan; no LLVM"),
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("math", "base",

@@ -1,0 +1,184 @@
+// The interface of the SPIR-V generator: PTX module -> Program (analysed) -> Code (words of a
+// Vulkan compute shader). It depends on neither Vulkan nor LLVM; translate() is a pure function of
+// its arguments. The structures below are the contract with the runtime that launches the code.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ptx/ptx.h"
+#include "simt/engine.h"
+
+namespace km::spirv {
+
+/// How a device computes one operation, found by the backend's self-test when the device is opened.
+enum class Exactness : uint8_t {
+  inexact,  // results differ from correctly rounded ones: generated code takes another way
+  exact,    // the native instruction gives the correctly rounded result, subnormals included
+};
+
+/// Everything that the generator assumes of a device. The default is the least device: all flags
+/// false, so that a fact that nobody has established leads to a refusal and never to a wrong value.
+struct DeviceFacts {
+  std::string name;                  // for messages: "llvmpipe (LLVM 15.0.6, 256 bits)"
+  uint32_t spirv_version = 0x10500;  // as in the header of a module
+  /// The size of all subgroups of a compute shader; 0: unknown, or it varies.
+  uint32_t subgroup_size = 0;
+  /// True if a pipeline can require full subgroups of 32 (VK_EXT_subgroup_size_control).
+  bool can_require_subgroup_32 = false;
+  bool has_subgroup_shuffle = false;
+  bool has_subgroup_vote = false;
+  bool has_subgroup_ballot = false;
+  uint32_t shared_memory_bytes = 16384;
+  bool has_buffer_addresses = false;  // PhysicalStorageBufferAddresses: nothing runs without it
+  bool has_int8 = false, has_int16 = false, has_int64 = false;
+  bool has_float64 = false;
+  bool has_storage_8bit = false, has_storage_16bit = false;  // loads and stores of those widths
+  bool has_int64_atomics = false;                            // in buffers
+  bool has_shared_int64_atomics = false;                     // in Workgroup memory
+  bool has_vulkan_memory_model = false;
+  bool has_memory_model_device_scope = false;
+  /// VK_KHR_shader_float_controls: execution modes that may be requested, by width.
+  bool can_preserve_denorms_32 = false, can_preserve_denorms_64 = false;
+  bool can_round_to_nearest_32 = false, can_round_to_nearest_64 = false;
+  bool can_preserve_nan_32 = false, can_preserve_nan_64 = false;
+  /// The driver ends a loop after so many iterations; 0: it does not.
+  uint32_t most_loop_iterations = 0;
+
+  // ---- The self-test's results. Add, sub and mul of f32 and f64 must be exact or the kernel that
+  // uses them is refused.
+  Exactness f32_arithmetic = Exactness::inexact;  // +, -, * with NoContraction
+  Exactness f32_denormals = Exactness::inexact;   // operands and results are not flushed
+  Exactness f32_fma = Exactness::inexact;
+  Exactness f32_div = Exactness::inexact;
+  Exactness f32_sqrt = Exactness::inexact;
+  Exactness f64_arithmetic = Exactness::inexact;  // +, -, *, conversions from and to f32
+  Exactness f64_fma = Exactness::inexact;
+  Exactness f64_div = Exactness::inexact;
+  Exactness f64_sqrt = Exactness::inexact;
+};
+
+/// How a kernel's threads are kept together where they wait for each other.
+enum class Mode : uint8_t {
+  structured,  // the kernel's own loops and branches; barriers are native
+  stepped,     // the block agrees on the next basic block, which runs under predicates
+};
+
+struct Kernel {
+  simt::KernelInfo info;  // parameters, sizes and limits; `info.refusal` says why it cannot run
+  Mode mode = Mode::structured;
+  bool uses_printf = false;
+  bool needs_subgroup_32 = false;  // the pipeline must require full subgroups of 32
+  /// Bytes of Workgroup memory that the code uses beside static and dynamic shared memory.
+  uint64_t shared_extra_bytes = 0;
+};
+
+/// A module that was analysed for one device. It is immutable and may be translated from several
+/// threads.
+class Program {
+ public:
+  /// Analyses every kernel. A kernel that cannot run on the device keeps the reason in its
+  /// `info.refusal`; KM_ERROR_UNSUPPORTED_PTX if no kernel can run.
+  static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module,
+                                                     const DeviceFacts& facts);
+
+  virtual ~Program() = default;
+  virtual std::span<const Kernel> kernels() const = 0;
+  /// The variables in .global and .const space, in the order of their numbers. Their memory is one
+  /// buffer of variables_bytes(); variable i begins at variable_offset(i).
+  virtual std::span<const simt::Variable> variables() const = 0;
+  virtual uint64_t variable_offset(uint32_t variable) const = 0;
+  virtual uint64_t variables_bytes() const = 0;
+  virtual const DeviceFacts& facts() const = 0;
+};
+
+/// The assumptions of a piece of code.
+struct Options {
+  /// Every access to global memory is looked up in the table of allocations first: a stray one is
+  /// noted in the fault record and skipped.
+  bool checked = false;
+};
+
+/// Words of a SPIR-V module with the entry point "main", valid for Vulkan 1.2.
+using Code = std::vector<uint32_t>;
+
+/// Translates one kernel. KM_ERROR_UNSUPPORTED_PTX for a kernel that is refused.
+Result<Code> translate(const Program& program, uint32_t kernel, const Options& options);
+
+// ---- The contract of launches.
+
+/// The identifiers of specialisation constants, each a 32-bit unsigned integer.
+enum SpecialisationConstant : uint32_t {
+  kBlockX = 0,
+  kBlockY = 1,
+  kBlockZ = 2,
+  kSharedWords = 3,  // dynamic shared memory in 32-bit words
+};
+
+/// The push constants, from offset 0.
+struct PushConstants {
+  uint64_t record = 0;                   // address of the LaunchRecord
+  std::array<uint32_t, 3> base_block{};  // %ctaid of the dispatch's first block
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(PushConstants) == 24);
+
+/// One launch, in device memory that the shader only reads.
+struct LaunchRecord {
+  uint64_t params = 0;       // address of the parameters, in PTX's layout (simt::Param)
+  uint64_t variables = 0;    // address of the buffer with the module's variables
+  uint64_t fault = 0;        // address of a FaultRecord
+  uint64_t print = 0;        // address of a PrintBuffer; 0: no output is kept
+  uint64_t allocations = 0;  // address of `allocation_count` Allocations, ascending and disjoint
+  uint32_t allocation_count = 0;
+  std::array<uint32_t, 3> grid{};  // %nctaid of the whole grid
+  uint32_t shared_dynamic_bytes = 0;
+  uint32_t print_bytes = 0;  // capacity of PrintBuffer::data
+  uint64_t grid_id = 0;
+};
+static_assert(sizeof(LaunchRecord) == 72);
+
+/// Memory that a checked kernel may access: [begin, end).
+struct Allocation {
+  uint64_t begin = 0, end = 0;
+};
+
+enum class FaultKind : uint32_t {
+  none = 0,
+  illegal_address = 1,
+  misaligned_address = 2,
+  trap = 3,
+  assertion = 4,  // address is that of four 64-bit words: message, file, line, function
+};
+
+/// The first fault of a launch. The thread that changes `kind` from none by an atomic exchange
+/// writes the rest; the host reads it after the launch and clears it.
+struct FaultRecord {
+  uint32_t kind = 0;  // FaultKind
+  uint32_t line = 0;  // of the PTX text
+  uint64_t address = 0;
+  uint32_t size_bytes = 0;
+  std::array<uint32_t, 3> block{}, thread{};
+  uint32_t reserved = 0;
+  std::array<uint64_t, 4> assertion{};  // message, file, line, function
+};
+static_assert(sizeof(FaultRecord) == 80);
+
+/// The output of printf. Records follow each other in `data`; each begins with its size in bytes
+/// (u32, a multiple of 8), the size of its arguments (u32) and the address of its format string
+/// (u64), then come the arguments in the layout of vprintf. The host formats them in this order.
+struct PrintBuffer {
+  uint32_t used_bytes = 0;  // may exceed the capacity: the rest was dropped
+  uint32_t reserved = 0;
+  // std::byte data[LaunchRecord::print_bytes]
+};
+
+/// The upper words of generic addresses that are not global ones. Lower words are offsets.
+constexpr uint32_t kSharedTag = 0xfffffff1, kLocalTag = 0xfffffff2;
+
+}  // namespace km::spirv
