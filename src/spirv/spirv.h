@@ -153,6 +153,7 @@ enum class FaultKind : uint32_t {
   illegal_address = 1,
   misaligned_address = 2,
   trap = 3,
+  deadlock = 5,   // threads of a block wait for each other for ever
   assertion = 4,  // address is that of four 64-bit words: message, file, line, function
 };
 

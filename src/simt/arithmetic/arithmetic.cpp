@@ -58,9 +58,7 @@ llvm::Type* llvm_type(llvm::LLVMContext& context, ptx::Type type) {
   }
 }
 
-bool Arithmetic::supports(const ptx::Instruction& instruction) {
-  return find(instruction) != nullptr;
-}
+bool lowers_arithmetic(const ptx::Instruction& instruction) { return find(instruction) != nullptr; }
 
 ptx::Type Arithmetic::operand_type(const ptx::Instruction& instruction, unsigned index,
                                    unsigned element) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptx/ir.h"
+#include "simt/arithmetic/supported.h"
 #include "simt/machine/machine.h"
 
 namespace km::simt {
@@ -20,9 +21,6 @@ class Arithmetic {
  public:
   Arithmetic(llvm::IRBuilderBase& builder, const Machine& machine)
       : b_(builder), machine_(machine) {}
-
-  /// True if lower() can handle this instruction with its modifiers and types.
-  static bool supports(const ptx::Instruction& instruction);
 
   /// The type of source operand `index` (numbered as in Instruction::operands), or of the result if
   /// `index` is 0; `element` selects d or p of d|p.

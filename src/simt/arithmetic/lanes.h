@@ -88,6 +88,9 @@ class Lanes {
   /// Replaces subnormal f32 by zeros of the same sign; f64 are unchanged. Does nothing for a value
   /// that is known to be flushed.
   V flush(V value) const;
+  /// True if an f32 is known to be flushed, or the result of operations that make no subnormal
+  /// numbers.
+  static bool is_flushed(V value);
   V flush_if(bool ftz, V value) const { return ftz ? flush(value) : value; }
   /// Clamps to [+0, 1]; NaN gives +0.
   V saturate(V value) const;

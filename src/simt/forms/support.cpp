@@ -4,7 +4,7 @@
 
 #include "ptx/checks/program_check.h"
 #include "ptx/forms.h"
-#include "simt/arithmetic/arithmetic.h"
+#include "simt/arithmetic/supported.h"
 #include "simt/forms/image_form.h"
 #include "simt/forms/tensor_copy_form.h"
 #include "simt/forms/tensor_core_form.h"
@@ -124,7 +124,7 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Family::call:
       return call_is_supported(module, instruction);
     default:
-      return Arithmetic::supports(instruction);
+      return lowers_arithmetic(instruction);
   }
 }
 

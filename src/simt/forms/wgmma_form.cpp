@@ -27,6 +27,25 @@ WgmmaOperands wgmma_operands(const Instruction& instruction) {
   return at;
 }
 
+namespace {
+
+/// Selects the columns per product and counts its registers, from types, shape and sparsity.
+void take_widths(WgmmaForm& form) {
+  MmaForm& warp = form.warp;
+  // mma accepts up to 512 elements of B, and 8 columns for single bits.
+  const bool pairs = form.n % 16 == 0 && warp.a != MmaType::b1 && warp.k * 16U <= 512;
+  warp.n = pairs ? 16 : 8;
+  const uint32_t stored_bytes = warp.stored_k() * element_bits(warp.a) / 8;
+  const uint32_t k_bytes = uint32_t{warp.k} * element_bits(warp.b) / 8;
+  warp.a_registers = static_cast<uint8_t>(2 * stored_bytes / kWgmmaLineBytes);
+  warp.b_registers = static_cast<uint8_t>(k_bytes / kWgmmaLineBytes * (warp.n / kWgmmaCoreLines));
+  const uint32_t per_register = warp.d == MmaType::f16 ? 2 : 1;
+  warp.c_registers = warp.d_registers = static_cast<uint8_t>(warp.n / 2 / per_register);
+  form.d_registers = static_cast<uint16_t>(form.n / 2 / per_register);
+}
+
+}  // namespace
+
 std::optional<WgmmaForm> wgmma_form(const Instruction& instruction) {
   const auto shape = mma_shape(instruction);
   if (!shape || instruction.type_count != 3) return std::nullopt;
@@ -44,7 +63,7 @@ std::optional<WgmmaForm> wgmma_form(const Instruction& instruction) {
   warp.saturates = instruction.has(Modifier::satfinite);
   warp.popc_and = instruction.has(Modifier::and_);
   form.n = static_cast<uint16_t>(shape->n);
-  form.take_widths();
+  take_widths(form);
   const WgmmaOperands at = wgmma_operands(instruction);
   const auto is = [&](unsigned index, int64_t value) {
     return index != 0 && static_cast<int32_t>(instruction.operands[index].bits) == value;

@@ -1,7 +1,8 @@
 #include "simt/arithmetic/floating_point/rounding.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/PatternMatch.h>
+
+#include <bit>
 
 #include "simt/arithmetic/floating_point/soft_fma.h"
 #include "simt/machine/instructions.h"
@@ -140,11 +141,13 @@ V sqrt_f64(Lanes& l, V a, Round round) {
 /// True if x * factor + offset is between 2^23 and 2^24 for all x from 0 to 1: in that range the
 /// floats are the integers. CUDA's exponentials start with such a sum.
 bool gives_integers(V x, V factor, V offset) {
-  using namespace llvm::PatternMatch;
-  const llvm::APFloat *scale = nullptr, *base = nullptr;
   if (!Lanes::is_f32(x) || !Lanes::is_saturated(x)) return false;
-  if (!match(factor, m_APFloat(scale)) || !match(offset, m_APFloat(base))) return false;
-  const double most = scale->convertToFloat(), least = base->convertToFloat();
+  const auto scale = Lanes::known(factor), base = Lanes::known(offset);
+  if (!scale || !base) return false;
+  const auto number = [](uint64_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  };
+  const double most = number(*scale), least = number(*base);
   return most >= 1 && least >= 0x1p23 && least + most <= 0x1p24 - 1;
 }
 

@@ -7,7 +7,7 @@
 namespace km::simt {
 namespace {
 
-constexpr uint32_t kCoreBytes = 128, kLineBytes = 16, kCoreLines = 8;
+constexpr uint32_t kCoreBytes = 128;
 constexpr uint32_t kRegisterBytes = 4 * kWarpLanes;
 constexpr uint32_t kMostRegisters = 4 + 8 + 8 + 1;  // A, B and C of one product, and the metadata
 constexpr uint32_t kLowLineBits = 7;                // offsets within 128 bytes
@@ -31,8 +31,9 @@ uint32_t sign_bits(MmaType type) {
 
 /// Transposes 8 x 8 elements of 16 bits.
 void transpose(const uint16_t* from, uint16_t* to) {
-  for (uint32_t i = 0; i < kCoreLines; ++i) {
-    for (uint32_t j = 0; j < kCoreLines; ++j) to[i * kCoreLines + j] = from[j * kCoreLines + i];
+  for (uint32_t i = 0; i < kWgmmaCoreLines; ++i) {
+    for (uint32_t j = 0; j < kWgmmaCoreLines; ++j)
+      to[i * kWgmmaCoreLines + j] = from[j * kWgmmaCoreLines + i];
   }
 }
 
@@ -41,9 +42,9 @@ void transpose(const uint16_t* from, uint16_t* to) {
 void load_core(const uint8_t* shared, const SharedMatrix& matrix, bool by_lines, uint32_t unit,
                uint32_t unit_k, uint32_t* words) {
   alignas(16) uint8_t core[kCoreBytes];
-  for (uint32_t line = 0; line < kCoreLines; ++line) {
-    std::memcpy(core + line * kLineBytes, shared + matrix.line_offset(unit, unit_k, line),
-                kLineBytes);
+  for (uint32_t line = 0; line < kWgmmaCoreLines; ++line) {
+    std::memcpy(core + line * kWgmmaLineBytes, shared + matrix.line_offset(unit, unit_k, line),
+                kWgmmaLineBytes);
   }
   if (by_lines) {
     std::memcpy(words, core, kCoreBytes);
@@ -78,29 +79,16 @@ void load_a(const WgmmaForm& form, const WgmmaWarp& warp, const uint32_t* factor
 /// Loads the registers of B for the columns of one product.
 void load_b(const WgmmaForm& form, const WgmmaWarp& warp, const SharedMatrix& matrix,
             uint32_t first_column, uint32_t* words) {
-  const uint32_t registers = form.warp.b_registers, units = form.warp.n / kCoreLines;
+  const uint32_t registers = form.warp.b_registers, units = form.warp.n / kWgmmaCoreLines;
   const uint32_t across = registers / units;
   for (uint32_t r = 0; r < registers; ++r) {
-    load_core(warp.shared, matrix, !form.b_by_rows, first_column / kCoreLines + r / across,
+    load_core(warp.shared, matrix, !form.b_by_rows, first_column / kWgmmaCoreLines + r / across,
               r % across, words + r * kWarpLanes);
   }
   if (form.negates_b) change_signs(words, registers, sign_bits(form.warp.b));
 }
 
 }  // namespace
-
-void WgmmaForm::take_widths() {
-  // mma accepts up to 512 elements of B, and 8 columns for single bits.
-  const bool pairs = n % 16 == 0 && warp.a != MmaType::b1 && warp.k * 16U <= 512;
-  warp.n = pairs ? 16 : 8;
-  const uint32_t stored_bytes = warp.stored_k() * element_bits(warp.a) / 8;
-  const uint32_t k_bytes = uint32_t{warp.k} * element_bits(warp.b) / 8;
-  warp.a_registers = static_cast<uint8_t>(2 * stored_bytes / kLineBytes);
-  warp.b_registers = static_cast<uint8_t>(k_bytes / kLineBytes * (warp.n / kCoreLines));
-  const uint32_t per_register = warp.d == MmaType::f16 ? 2 : 1;
-  warp.c_registers = warp.d_registers = static_cast<uint8_t>(warp.n / 2 / per_register);
-  d_registers = static_cast<uint16_t>(n / 2 / per_register);
-}
 
 SharedMatrix::SharedMatrix(uint64_t descriptor, bool by_lines)
     : start_(bytes_of_field(descriptor, 0)),
@@ -113,17 +101,19 @@ SharedMatrix::SharedMatrix(uint64_t descriptor, bool by_lines)
 }
 
 uint32_t SharedMatrix::line_offset(uint32_t unit, uint32_t unit_k, uint32_t line) const {
-  const uint32_t units = swizzle_bytes_ / kLineBytes;  // units per row of the swizzle pattern
+  const uint32_t units = swizzle_bytes_ / kWgmmaLineBytes;  // units per row of the swizzle pattern
   uint32_t offset = start_ + line * swizzle_bytes_;
   if (by_lines_) {
-    offset += unit * stride_bytes_ + unit_k % units * kLineBytes + unit_k / units * leading_bytes_;
+    offset +=
+        unit * stride_bytes_ + unit_k % units * kWgmmaLineBytes + unit_k / units * leading_bytes_;
   } else if (units == 1) {
     offset += unit * stride_bytes_ + unit_k * leading_bytes_;
   } else {
-    offset += unit % units * kLineBytes + unit / units * leading_bytes_ + unit_k * stride_bytes_;
+    offset +=
+        unit % units * kWgmmaLineBytes + unit / units * leading_bytes_ + unit_k * stride_bytes_;
   }
   const uint32_t row = (offset >> kLowLineBits) - base_offset_;
-  offset ^= (row & (units - 1)) * kLineBytes;
+  offset ^= (row & (units - 1)) * kWgmmaLineBytes;
   return offset & 0x3ffff;
 }
 

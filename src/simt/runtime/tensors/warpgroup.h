@@ -18,10 +18,10 @@ struct WgmmaForm {
   bool negates_a = false, negates_b = false;
   bool a_by_columns = false, b_by_rows = false;  // MN-major in shared memory
   uint8_t reserved = 0;
-
-  /// Selects the columns per product and counts its registers, from types, shape and sparsity.
-  void take_widths();
 };
+
+/// Core matrices have 8 lines of 16 bytes.
+constexpr uint32_t kWgmmaCoreLines = 8, kWgmmaLineBytes = 16;
 
 /// The first registers of each operand of a product: of D, of A unless it is in shared memory, and
 /// of the metadata.

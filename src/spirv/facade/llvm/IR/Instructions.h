@@ -1,0 +1,4 @@
+// Part of the facade (IRBuilder.h).
+#pragma once
+
+#include "llvm/IR/IRBuilder.h"

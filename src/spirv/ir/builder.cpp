@@ -1,0 +1,348 @@
+// Arithmetic of the facade on numbers of up to 64 bits.
+#include <llvm/IR/IRBuilder.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+namespace llvm {
+
+using km::spirv::Exactness;
+using spv::Op;
+
+namespace {
+
+/// The instruction for bits, and that for truth values.
+Op for_type(const Value* value, Op of_integers, Op of_booleans) {
+  return value->type->is_bool() ? of_booleans : of_integers;
+}
+
+Type* truth_like(const Type* type) {
+  return Type::get(type->getContext(), Type::Kind::integer, 1, type->count());
+}
+
+Type* integer_like(const Type* type) {
+  return Type::get(type->getContext(), Type::Kind::integer, type->bits(), type->count());
+}
+
+uint64_t sign_bit(const Type* type) { return uint64_t{1} << (type->bits() - 1); }
+
+struct IntegerComparison {
+  CmpInst::Predicate predicate;
+  Op op;
+};
+
+constexpr IntegerComparison kIntegerComparisons[] = {
+    {CmpInst::ICMP_EQ, Op::OpIEqual},        {CmpInst::ICMP_NE, Op::OpINotEqual},
+    {CmpInst::ICMP_UGT, Op::OpUGreaterThan}, {CmpInst::ICMP_UGE, Op::OpUGreaterThanEqual},
+    {CmpInst::ICMP_ULT, Op::OpULessThan},    {CmpInst::ICMP_ULE, Op::OpULessThanEqual},
+    {CmpInst::ICMP_SGT, Op::OpSGreaterThan}, {CmpInst::ICMP_SGE, Op::OpSGreaterThanEqual},
+    {CmpInst::ICMP_SLT, Op::OpSLessThan},    {CmpInst::ICMP_SLE, Op::OpSLessThanEqual},
+};
+
+/// An ordered comparison, and the unordered predicate that is its opposite.
+struct RealComparison {
+  CmpInst::Predicate ordered, opposite;
+  Op op;
+};
+
+constexpr RealComparison kRealComparisons[] = {
+    {CmpInst::FCMP_OEQ, CmpInst::FCMP_UNE, Op::OpFOrdEqual},
+    {CmpInst::FCMP_OGT, CmpInst::FCMP_ULE, Op::OpFOrdGreaterThan},
+    {CmpInst::FCMP_OGE, CmpInst::FCMP_ULT, Op::OpFOrdGreaterThanEqual},
+    {CmpInst::FCMP_OLT, CmpInst::FCMP_UGE, Op::OpFOrdLessThan},
+    {CmpInst::FCMP_OLE, CmpInst::FCMP_UGT, Op::OpFOrdLessThanEqual},
+};
+
+}  // namespace
+
+Value* IRBuilderBase::make(Op op, Type* type, std::initializer_list<uint32_t> operands) {
+  Value* made = context_.new_value();
+  made->type = type;
+  made->id = context_.writer.new_id();
+  km::spirv::Words all{type->id(), made->id};
+  all.insert(all.end(), operands.begin(), operands.end());
+  km::spirv::append(code().body, op, all);
+  return made;
+}
+
+Value* IRBuilderBase::extended(uint32_t instruction, Type* type,
+                               std::initializer_list<uint32_t> operands) {
+  Value* made = context_.new_value();
+  made->type = type;
+  made->id = context_.writer.new_id();
+  km::spirv::Words all{type->id(), made->id, context_.writer.glsl(), instruction};
+  all.insert(all.end(), operands.begin(), operands.end());
+  km::spirv::append(code().body, Op::OpExtInst, all);
+  return made;
+}
+
+Value* IRBuilderBase::binary(Op op, Value* a, Value* c) {
+  return make(op, a->type, {a->id, c->id});
+}
+
+Value* IRBuilderBase::CreateAdd(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_add(a, c);
+  return binary(Op::OpIAdd, a, c);
+}
+
+Value* IRBuilderBase::CreateSub(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_add(a, CreateNeg(c));
+  return binary(Op::OpISub, a, c);
+}
+
+Value* IRBuilderBase::CreateMul(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_product(a, c);
+  return binary(Op::OpIMul, a, c);
+}
+
+Value* IRBuilderBase::CreateUDiv(Value* a, Value* c) { return binary(Op::OpUDiv, a, c); }
+Value* IRBuilderBase::CreateSDiv(Value* a, Value* c) { return binary(Op::OpSDiv, a, c); }
+Value* IRBuilderBase::CreateURem(Value* a, Value* c) { return binary(Op::OpUMod, a, c); }
+
+Value* IRBuilderBase::CreateNeg(Value* a) {
+  if (a->type->is_wide()) return wide_add(CreateNot(a), ConstantInt::get(a->type, 1));
+  return make(Op::OpSNegate, a->type, {a->id});
+}
+
+Value* IRBuilderBase::CreateAnd(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_binary(Op::OpBitwiseAnd, a, c);
+  return binary(for_type(a, Op::OpBitwiseAnd, Op::OpLogicalAnd), a, c);
+}
+
+Value* IRBuilderBase::CreateOr(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_binary(Op::OpBitwiseOr, a, c);
+  return binary(for_type(a, Op::OpBitwiseOr, Op::OpLogicalOr), a, c);
+}
+
+Value* IRBuilderBase::CreateXor(Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_binary(Op::OpBitwiseXor, a, c);
+  return binary(for_type(a, Op::OpBitwiseXor, Op::OpLogicalNotEqual), a, c);
+}
+
+Value* IRBuilderBase::CreateNot(Value* a) {
+  if (a->type->is_wide())
+    return wide_binary(Op::OpBitwiseXor, a, Constant::getAllOnesValue(a->type));
+  return make(for_type(a, Op::OpNot, Op::OpLogicalNot), a->type, {a->id});
+}
+
+Value* IRBuilderBase::CreateShl(Value* a, Value* amount) {
+  if (a->type->is_wide()) return wide_shift(a, amount, true, getInt64(0));
+  return binary(Op::OpShiftLeftLogical, a, amount);
+}
+
+Value* IRBuilderBase::CreateLShr(Value* a, Value* amount) {
+  if (a->type->is_wide()) return wide_shift(a, amount, false, getInt64(0));
+  return binary(Op::OpShiftRightLogical, a, amount);
+}
+
+Value* IRBuilderBase::CreateAShr(Value* a, Value* amount) {
+  if (!a->type->is_wide()) return binary(Op::OpShiftRightArithmetic, a, amount);
+  return wide_shift(a, amount, false, CreateAShr(a->limbs.back(), getInt64(63)));
+}
+
+Value* IRBuilderBase::CreateICmp(CmpInst::Predicate predicate, Value* a, Value* c) {
+  if (a->type->is_wide()) return wide_compare(predicate, a, c);
+  Type* truth = truth_like(a->type);
+  if (a->type->is_bool()) {
+    const bool equal = predicate == CmpInst::ICMP_EQ;
+    return make(equal ? Op::OpLogicalEqual : Op::OpLogicalNotEqual, truth, {a->id, c->id});
+  }
+  for (const IntegerComparison& one : kIntegerComparisons) {
+    if (one.predicate == predicate) return make(one.op, truth, {a->id, c->id});
+  }
+  return getFalse();
+}
+
+// ---- Floating point.
+
+/// One of the operations that a device must round correctly.
+Value* IRBuilderBase::arithmetic(Op op, Value* a, Value* c) {
+  const bool wide = a->type->bits() == 64;
+  const auto& facts = context_.facts;
+  if (wide && facts.f64_arithmetic != Exactness::exact) {
+    context_.refuse("arithmetic on f64 is not exact there");
+  }
+  if (!wide && facts.f32_arithmetic != Exactness::exact) {
+    context_.refuse("arithmetic on f32 is not exact there");
+  }
+  if (!wide && !context_.flushes && facts.f32_denormals != Exactness::exact) {
+    context_.refuse("subnormal f32 are flushed there");
+  }
+  Value* result = binary(op, a, c);
+  context_.writer.decorate(result->id, spv::Decoration::NoContraction);
+  return result;
+}
+
+Value* IRBuilderBase::CreateFAdd(Value* a, Value* c) { return arithmetic(Op::OpFAdd, a, c); }
+Value* IRBuilderBase::CreateFSub(Value* a, Value* c) { return arithmetic(Op::OpFSub, a, c); }
+Value* IRBuilderBase::CreateFMul(Value* a, Value* c) { return arithmetic(Op::OpFMul, a, c); }
+
+/// A quotient of f32 that was rounded to f64 first is right, too: no quotient of 24-bit numbers is
+/// that close to the middle between two f32.
+Value* IRBuilderBase::CreateFDiv(Value* a, Value* c) {
+  const auto& facts = context_.facts;
+  const bool wide = a->type->bits() == 64;
+  if (wide && facts.f64_div != Exactness::exact)
+    context_.refuse("division of f64 is not exact there");
+  if (wide || facts.f32_div == Exactness::exact) return arithmetic(Op::OpFDiv, a, c);
+  Type* real = Type::get(context_, Type::Kind::real, 64, a->type->count());
+  return CreateFPTrunc(CreateFDiv(CreateFPExt(a, real), CreateFPExt(c, real)), a->type);
+}
+
+/// The sign changes by an operation on bits, which no driver takes for arithmetic.
+Value* IRBuilderBase::CreateFNeg(Value* a) {
+  Type* bits = integer_like(a->type);
+  Value* sign = ConstantInt::get(bits, sign_bit(a->type));
+  return CreateBitCast(CreateXor(CreateBitCast(a, bits), sign), a->type);
+}
+
+/// A test of bits, which no driver takes for a comparison of equal numbers.
+Value* IRBuilderBase::is_nan(Value* a) {
+  Type* bits = integer_like(a->type);
+  Value* magnitude =
+      CreateAnd(CreateBitCast(a, bits), ConstantInt::get(bits, sign_bit(a->type) - 1));
+  const uint64_t infinity = a->type->bits() == 64 ? 0x7ff0000000000000 : 0x7f800000;
+  return CreateICmpUGT(magnitude, ConstantInt::get(bits, infinity));
+}
+
+Value* IRBuilderBase::CreateFCmp(CmpInst::Predicate predicate, Value* a, Value* c) {
+  Type* truth = truth_like(a->type);
+  for (const RealComparison& one : kRealComparisons) {
+    if (one.ordered == predicate) return make(one.op, truth, {a->id, c->id});
+    if (one.opposite == predicate) return CreateNot(make(one.op, truth, {a->id, c->id}));
+  }
+  Value* unordered = a == c ? is_nan(a) : CreateOr(is_nan(a), is_nan(c));
+  if (predicate == CmpInst::FCMP_UNO) return unordered;
+  if (predicate == CmpInst::FCMP_ORD) return CreateNot(unordered);
+  Value* equal = make(Op::OpFOrdEqual, truth, {a->id, c->id});
+  if (predicate == CmpInst::FCMP_UEQ) return CreateOr(unordered, equal);
+  return CreateNot(CreateOr(unordered, equal));  // FCMP_ONE
+}
+
+// ---- Conversions.
+
+Value* IRBuilderBase::CreateBitCast(Value* a, Type* type) {
+  if (a->type == type) return a;
+  if (a->is_constant && a->type->count() == 0 && type->count() == 0) {
+    return ConstantInt::get(type, a->content);
+  }
+  Value* made = make(Op::OpBitcast, type, {a->id});
+  made->is_number = a->is_number;
+  return made;
+}
+
+Value* IRBuilderBase::CreateZExtOrTrunc(Value* a, Type* type) {
+  if (a->type == type) return a;
+  if (a->is_constant && a->type->count() == 0 && !a->type->is_wide() && !type->is_wide()) {
+    return ConstantInt::get(type, a->content);
+  }
+  if (type->is_wide()) return wide_of(a, type, getInt64(0));
+  if (a->type->is_wide()) return CreateZExtOrTrunc(a->limbs[0], type);
+  if (a->type->is_bool()) {
+    return CreateSelect(a, ConstantInt::get(type, 1), ConstantInt::get(type, 0));
+  }
+  if (type->is_bool()) {
+    Value* lowest = CreateAnd(a, ConstantInt::get(a->type, 1));
+    return CreateICmpNE(lowest, ConstantInt::get(a->type, 0));
+  }
+  return make(Op::OpUConvert, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateSExtOrTrunc(Value* a, Type* type) {
+  if (a->type->bits() >= type->bits()) return CreateZExtOrTrunc(a, type);
+  if (type->is_wide()) {
+    if (a->type->is_wide()) return wide_of(a, type, CreateAShr(a->limbs.back(), getInt64(63)));
+    Value* limb = CreateSExtOrTrunc(a, getInt64Ty());
+    return wide_of(limb, type, CreateAShr(limb, getInt64(63)));
+  }
+  if (a->type->is_bool()) {
+    return CreateSelect(a, Constant::getAllOnesValue(type), ConstantInt::get(type, 0));
+  }
+  return make(Op::OpSConvert, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateSIToFP(Value* a, Type* type) {
+  return make(Op::OpConvertSToF, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateUIToFP(Value* a, Type* type) {
+  return make(Op::OpConvertUToF, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateFPToSI(Value* a, Type* type) {
+  return make(Op::OpConvertFToS, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateFPExt(Value* a, Type* type) {
+  return a->type == type ? a : make(Op::OpFConvert, type, {a->id});
+}
+
+Value* IRBuilderBase::CreateFPTrunc(Value* a, Type* type) {
+  if (a->type == type) return a;
+  if (context_.facts.f64_arithmetic != Exactness::exact) {
+    context_.refuse("conversions between f64 and f32 are not exact there");
+  }
+  return make(Op::OpFConvert, type, {a->id});
+}
+
+// ---- Choices, vectors, calls.
+
+Value* IRBuilderBase::CreateSelect(Value* condition, Value* yes, Value* no) {
+  if (yes->type->is_wide()) {
+    Value* made = context_.new_value();
+    made->type = yes->type;
+    for (size_t i = 0; i < yes->limbs.size(); ++i) {
+      made->limbs.push_back(CreateSelect(condition, yes->limbs[i], no->limbs[i]));
+    }
+    return made;
+  }
+  if (yes->type->count() != 0 && condition->type->count() == 0) {
+    condition = CreateVectorSplat(yes->type->count(), condition);
+  }
+  return make(Op::OpSelect, yes->type, {condition->id, yes->id, no->id});
+}
+
+Value* IRBuilderBase::CreateExtractElement(Value* vector, uint64_t index) {
+  return make(Op::OpCompositeExtract, vector->type->getScalarType(),
+              {vector->id, static_cast<uint32_t>(index)});
+}
+
+Value* IRBuilderBase::CreateInsertElement(Value* vector, Value* element, uint64_t index) {
+  return make(Op::OpCompositeInsert, vector->type,
+              {element->id, vector->id, static_cast<uint32_t>(index)});
+}
+
+Value* IRBuilderBase::CreateVectorSplat(unsigned count, Value* element) {
+  Type* type = FixedVectorType::get(element->type, count);
+  Value* vector = Constant::getNullValue(type);
+  for (unsigned i = 0; i < count; ++i) vector = CreateInsertElement(vector, element, i);
+  return vector;
+}
+
+Value* IRBuilderBase::CreateShuffleVector(Value* a, Value* c, const std::vector<int>& indices) {
+  Type* type =
+      FixedVectorType::get(a->type->getScalarType(), static_cast<unsigned>(indices.size()));
+  Value* made = Constant::getNullValue(type);
+  const unsigned count = a->type->count();
+  for (unsigned i = 0; i < indices.size(); ++i) {
+    const auto index = static_cast<unsigned>(indices[i]);
+    Value* from = index < count ? a : c;
+    made = CreateInsertElement(made, CreateExtractElement(from, index % count), i);
+  }
+  return made;
+}
+
+Value* IRBuilderBase::CreateCall(Function* function, ArrayRef<Value*> arguments) {
+  Value* made = context_.new_value();
+  made->type = function->result();
+  made->id = context_.writer.new_id();
+  km::spirv::Words all{made->type->id(), made->id, function->code().id};
+  for (Value* argument : arguments) all.push_back(argument->id);
+  km::spirv::append(code().body, Op::OpFunctionCall, all);
+  return made;
+}
+
+void IRBuilderBase::CreateRet(Value* value) {
+  km::spirv::append(code().body, Op::OpReturnValue, {value->id});
+}
+
+}  // namespace llvm

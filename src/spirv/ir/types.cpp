@@ -1,0 +1,108 @@
+// Types, constants and functions of the facade.
+#include <llvm/IR/IRBuilder.h>
+
+#include <memory>
+
+namespace llvm {
+
+namespace {
+
+constexpr unsigned kLimbBits = 64;
+
+uint64_t low_bits(uint64_t value, unsigned bits) {
+  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
+
+km::spirv::Id scalar_constant(Type* type, uint64_t value) {
+  auto& writer = type->getContext().writer;
+  if (type->is_bool()) return writer.constant_bool(value != 0);
+  const uint32_t words[] = {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)};
+  return writer.constant(type->id(), std::span(words, type->bits() == 64 ? 2 : 1));
+}
+
+Value* constant_of(Type* type, uint64_t value) {
+  auto& context = type->getContext();
+  Value* made = context.new_value();
+  made->type = type;
+  made->is_constant = true;
+  made->content = low_bits(value, type->bits());
+  if (type->count() == 0) {
+    made->id = scalar_constant(type, made->content);
+    return made;
+  }
+  const std::vector<km::spirv::Id> parts(type->count(),
+                                         scalar_constant(type->getScalarType(), made->content));
+  made->id = context.writer.composite_constant(type->id(), parts);
+  return made;
+}
+
+/// A wide constant whose upper limbs are all `upper`.
+Value* wide_constant(Type* type, uint64_t low, uint64_t upper) {
+  Value* made = type->getContext().new_value();
+  made->type = type;
+  made->is_constant = true;
+  made->content = low;
+  Type* limb = Type::getIntNTy(type->getContext(), kLimbBits);
+  for (unsigned i = 0; i < type->bits() / kLimbBits; ++i) {
+    made->limbs.push_back(constant_of(limb, i == 0 ? low : upper));
+  }
+  return made;
+}
+
+}  // namespace
+
+Type* Type::get(LLVMContext& context, Kind kind, unsigned bits, unsigned count) {
+  return context.type(static_cast<uint32_t>(kind), bits, count);
+}
+
+km::spirv::Id Type::id() const {
+  auto& writer = context_.writer;
+  if (count_ != 0) return writer.vector_type(getScalarType()->id(), count_);
+  if (kind_ == Kind::none) return writer.void_type();
+  if (kind_ == Kind::real) return writer.float_type(bits_);
+  return bits_ == 1 ? writer.bool_type() : writer.int_type(bits_);
+}
+
+Value* Constant::getAllOnesValue(Type* type) {
+  return type->is_wide() ? wide_constant(type, UINT64_MAX, UINT64_MAX)
+                         : constant_of(type, UINT64_MAX);
+}
+
+Value* Constant::getNullValue(Type* type) { return ConstantInt::get(type, 0); }
+
+Value* ConstantInt::get(Type* type, uint64_t value) {
+  return type->is_wide() ? wide_constant(type, value, 0) : constant_of(type, value);
+}
+
+Function* Module::getFunction(const std::string& name) { return context_->find(name); }
+
+FunctionType* FunctionType::get(Type* result, ArrayRef<Type*> parameters, bool) {
+  FunctionType* type = result->getContext().new_function_type();
+  type->result = result;
+  type->parameters.assign(parameters.begin(), parameters.end());
+  return type;
+}
+
+Function* Function::Create(FunctionType* type, GlobalValue::LinkageTypes, const std::string& name,
+                           Module& module) {
+  auto& context = module.getContext();
+  Function* function = context.add(name);
+  std::vector<km::spirv::Id> parameters;
+  for (Type* parameter : type->parameters) parameters.push_back(parameter->id());
+  function->context_ = &context;
+  function->result_ = type->result;
+  function->code_ = &context.writer.new_function(type->result->id(), parameters);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Value* argument = context.new_value();
+    argument->type = type->parameters[i];
+    argument->id = function->code_->parameters[i].second;
+    function->arguments_.push_back(argument);
+  }
+  return function;
+}
+
+BasicBlock* BasicBlock::Create(LLVMContext& context, const char*, Function* function) {
+  return context.keep(std::make_unique<BasicBlock>(context, function->code()));
+}
+
+}  // namespace llvm

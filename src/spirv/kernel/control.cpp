@@ -1,0 +1,178 @@
+// Control flow in SPIR-V's structured form: each construct has one entry and one exit.
+#include "spirv/kernel/shader.h"
+
+namespace km::spirv {
+
+using spv::Op;
+
+void Shader::branch(Id to) { append(b.code().body, Op::OpBranch, {to}); }
+void Shader::label(Id id) { append(b.code().body, Op::OpLabel, {id}); }
+
+void Shader::if_then(V condition, const Body& then) { if_else(condition, then, nullptr); }
+
+void Shader::if_else(V condition, const Body& then, const Body& otherwise) {
+  if (condition->is_constant) {
+    if (condition->content != 0) return then();
+    if (otherwise) otherwise();
+    return;
+  }
+  auto& writer = context.writer;
+  const Id yes = writer.new_id(), end = writer.new_id();
+  const Id no = otherwise ? writer.new_id() : end;
+  append(b.code().body, Op::OpSelectionMerge, {end, word(spv::SelectionControlMask::MaskNone)});
+  append(b.code().body, Op::OpBranchConditional, {condition->id, yes, no});
+  label(yes);
+  then();
+  branch(end);
+  if (otherwise) {
+    label(no);
+    otherwise();
+    branch(end);
+  }
+  label(end);
+}
+
+namespace {
+
+/// The rounds of an inner loop where the driver ends loops that are too long.
+constexpr uint32_t kRoundsOfInnerLoop = 32768;
+
+}  // namespace
+
+void Shader::loop(const std::function<V()>& body) {
+  auto& writer = context.writer;
+  const auto open = [&](Id header, Id end, Id next) {
+    const Id inside = writer.new_id();
+    branch(header);
+    label(header);
+    append(b.code().body, Op::OpLoopMerge, {end, next, word(spv::LoopControlMask::MaskNone)});
+    branch(inside);
+    label(inside);
+  };
+  const auto close = [&](Id header, Id end, Id next, V again) {
+    branch(next);
+    label(next);
+    append(b.code().body, Op::OpBranchConditional, {again->id, header, end});
+    label(end);
+  };
+  const Id header = writer.new_id(), end = writer.new_id(), next = writer.new_id();
+  if (facts.most_loop_iterations == 0) {
+    open(header, end, next);
+    V again = body();
+    return close(header, end, next, again);
+  }
+  // Two loops: the inner one ends early, and the outer one goes round again.
+  const Id inner = writer.new_id(), inner_end = writer.new_id(), inner_next = writer.new_id();
+  const Variable rounds = new_variable(b.getInt32Ty()), more = new_variable(b.getInt1Ty());
+  open(header, end, next);
+  store(rounds, u32(0));
+  open(inner, inner_end, inner_next);
+  V again = body();
+  V count = b.CreateAdd(load(rounds), u32(1));
+  store(rounds, count);
+  store(more, again);
+  V stays = b.CreateAnd(again, b.CreateICmpULT(count, u32(kRoundsOfInnerLoop)));
+  close(inner, inner_end, inner_next, stays);
+  close(header, end, next, load(more));
+}
+
+void Shader::repeat(uint32_t count, const std::function<void(V)>& body) {
+  const Variable index = new_variable(b.getInt32Ty());
+  store(index, u32(0));
+  loop([&] {
+    V i = load(index);
+    body(i);
+    V after = b.CreateAdd(i, u32(1));
+    store(index, after);
+    return b.CreateICmpULT(after, u32(count));
+  });
+}
+
+void Shader::choose(V selector, const std::vector<std::pair<uint32_t, Body>>& cases) {
+  auto& writer = context.writer;
+  const Id end = writer.new_id();
+  Words operands{selector->id, end};
+  std::vector<Id> labels;
+  for (const auto& one : cases) {
+    labels.push_back(writer.new_id());
+    operands.insert(operands.end(), {one.first, labels.back()});
+  }
+  append(b.code().body, Op::OpSelectionMerge, {end, word(spv::SelectionControlMask::MaskNone)});
+  append(b.code().body, Op::OpSwitch, operands);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    label(labels[i]);
+    cases[i].second();
+    branch(end);
+  }
+  label(end);
+}
+
+namespace {
+
+constexpr uint32_t kAllMemory = word(spv::MemorySemanticsMask::AcquireRelease) |
+                                word(spv::MemorySemanticsMask::UniformMemory) |
+                                word(spv::MemorySemanticsMask::WorkgroupMemory);
+
+}  // namespace
+
+void Shader::barrier() {
+  const Id scope = context.writer.u32(word(spv::Scope::Workgroup));
+  append(b.code().body, Op::OpControlBarrier, {scope, scope, context.writer.u32(kAllMemory)});
+}
+
+void Shader::memory_barrier(spv::Scope scope) {
+  append(b.code().body, Op::OpMemoryBarrier,
+         {context.writer.u32(word(scope)), context.writer.u32(kAllMemory)});
+}
+
+namespace {
+
+constexpr uint32_t kCount = 3;  // the word of the block's state that counts threads
+
+}  // namespace
+
+V Shader::count_in_block(V truth) {
+  store_word(state_word(u32(kCount)), u32(0));
+  barrier();
+  if_then(truth, [&] {
+    b.make(Op::OpAtomicIAdd, b.getInt32Ty(),
+           {state_word(u32(kCount)), context.writer.u32(word(spv::Scope::Workgroup)),
+            context.writer.u32(0), u32(1)->id});
+  });
+  barrier();
+  V count = load_word(state_word(u32(kCount)));
+  barrier();
+  return count;
+}
+
+Shader::Variable Shader::new_variable(llvm::Type* type) {
+  Variable made{type, {}};
+  const unsigned count = type->is_wide() ? type->bits() / 64 : 1;
+  const Id of = type->is_wide() ? b.getInt64Ty()->id() : type->id();
+  const Id pointer = context.writer.pointer_type(spv::StorageClass::Function, of);
+  for (unsigned i = 0; i < count; ++i) {
+    made.ids.push_back(context.writer.new_id());
+    append(b.code().variables, Op::OpVariable,
+           {pointer, made.ids.back(), word(spv::StorageClass::Function)});
+  }
+  return made;
+}
+
+V Shader::load(const Variable& variable) {
+  if (!variable.type->is_wide()) return b.make(Op::OpLoad, variable.type, {variable.ids[0]});
+  V made = context.new_value();
+  made->type = variable.type;
+  for (const Id id : variable.ids) {
+    made->limbs.push_back(b.make(Op::OpLoad, b.getInt64Ty(), {id}));
+  }
+  return made;
+}
+
+void Shader::store(const Variable& variable, V value) {
+  for (size_t i = 0; i < variable.ids.size(); ++i) {
+    const Id content = variable.type->is_wide() ? value->limbs[i]->id : value->id;
+    append(b.code().body, Op::OpStore, {variable.ids[i], content});
+  }
+}
+
+}  // namespace km::spirv

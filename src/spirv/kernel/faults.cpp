@@ -1,0 +1,65 @@
+// Functions of the generator, and the record of the first fault.
+#include <cstddef>
+
+#include "spirv/kernel/shader.h"
+
+namespace km::spirv {
+
+using spv::Op;
+
+V Shader::call(const std::string& name, llvm::Type* result, const std::vector<V>& arguments,
+               const FunctionBody& body) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    std::vector<llvm::Type*> types;
+    for (V argument : arguments) types.push_back(argument->type);
+    function = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
+                                      llvm::GlobalValue::InternalLinkage, name, module);
+    FunctionCode& before = b.continue_in(function->code());
+    b.CreateRet(body(function->arguments()));
+    b.continue_in(before);
+  }
+  return b.CreateCall(function, arguments);
+}
+
+namespace {
+
+constexpr uint32_t kDeviceScope = static_cast<uint32_t>(spv::Scope::Device);
+
+}  // namespace
+
+/// The thread that changes the record's kind from none writes the rest.
+void Shader::note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
+                        const std::vector<V>& words) {
+  std::vector<V> arguments{record_u64(offsetof(LaunchRecord, fault)), u32(word(kind)),
+                           u32(at.location.line), address, size_bytes};
+  for (unsigned axis = 0; axis < 3; ++axis) arguments.push_back(block_index(axis));
+  for (unsigned axis = 0; axis < 3; ++axis) arguments.push_back(thread_index(axis));
+  for (size_t i = 0; i < 4; ++i) arguments.push_back(i < words.size() ? words[i] : u64(0));
+  call("km_note_fault", b.getInt32Ty(), arguments, [&](const std::vector<V>& given) {
+    V record = given[0];
+    const auto place = [&](uint32_t offset) { return b.CreateAdd(record, u64(offset)); };
+    const Id scope = context.writer.u32(kDeviceScope), relaxed = context.writer.u32(0);
+    V before = b.make(Op::OpAtomicCompareExchange, b.getInt32Ty(),
+                      {global_pointer(place(offsetof(FaultRecord, kind)), b.getInt32Ty()), scope,
+                       relaxed, relaxed, given[1]->id, u32(0)->id});
+    if_then(b.CreateICmpEQ(before, u32(0)), [&] {
+      store_global(place(offsetof(FaultRecord, line)), given[2], sizeof(uint32_t));
+      store_global(place(offsetof(FaultRecord, address)), given[3], sizeof(uint64_t));
+      store_global(place(offsetof(FaultRecord, size_bytes)), given[4], sizeof(uint32_t));
+      for (uint32_t axis = 0; axis < 3; ++axis) {
+        const uint32_t block = offsetof(FaultRecord, block), thread = offsetof(FaultRecord, thread);
+        store_global(place(block + 4 * axis), given[5 + axis], sizeof(uint32_t));
+        store_global(place(thread + 4 * axis), given[8 + axis], sizeof(uint32_t));
+      }
+      for (uint32_t i = 0; i < 4; ++i) {
+        store_global(place(offsetof(FaultRecord, assertion) + 8 * i), given[11 + i],
+                     sizeof(uint64_t));
+      }
+    });
+    return before;
+  });
+}
+
+}  // namespace km::spirv

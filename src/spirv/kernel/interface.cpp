@@ -1,0 +1,345 @@
+// The interface of a shader: execution modes, push constants, the launch record, the memories, and
+// the special registers that follow from them.
+#include <algorithm>
+#include <cstddef>
+
+#include "simt/kernel/shared_memory.h"
+#include "spirv/kernel/shader.h"
+
+namespace km::spirv {
+
+using spv::Op;
+
+namespace {
+
+constexpr uint32_t kStateWords = 128;
+/// Whole warps, so that every lane of a warp has a word.
+constexpr uint32_t kMoreThreads = 64;
+
+}  // namespace
+
+Shader::Shader(const ShaderInput& from)
+    : input(from),
+      kernel(from.kernel),
+      facts(from.facts),
+      context(from.facts),
+      main(context.writer.new_function(context.writer.void_type(), {})),
+      b(context, main),
+      arithmetic(b, simt::Machine()),
+      values_(kernel.values.size()),
+      in_variable_(kernel.values.size()),
+      variables_(kernel.values.size()),
+      phi_variables_(kernel.values.size()) {
+  declare_execution_modes();
+  declare_interface();
+  declare_memory();
+}
+
+void Shader::declare_execution_modes() {
+  auto& writer = context.writer;
+  writer.add_capability(spv::Capability::Shader);
+  writer.add_capability(spv::Capability::PhysicalStorageBufferAddresses);
+  // The mode with constants comes first; the decoration of WorkgroupSize overrides it.
+  writer.add_execution_mode(spv::ExecutionMode::LocalSize, {1, 1, 1});
+  const auto add = [&](bool has, spv::Capability capability, spv::ExecutionMode mode,
+                       uint32_t bits) {
+    if (!has) return;
+    writer.add_capability(capability);
+    writer.add_extension("SPV_KHR_float_controls");
+    writer.add_execution_mode(mode, {bits});
+  };
+  add(facts.can_preserve_nan_32, spv::Capability::SignedZeroInfNanPreserve,
+      spv::ExecutionMode::SignedZeroInfNanPreserve, 32);
+  add(facts.can_preserve_denorms_32, spv::Capability::DenormPreserve,
+      spv::ExecutionMode::DenormPreserve, 32);
+  add(facts.can_round_to_nearest_32, spv::Capability::RoundingModeRTE,
+      spv::ExecutionMode::RoundingModeRTE, 32);
+  if (!facts.has_float64) return;
+  add(facts.can_preserve_nan_64, spv::Capability::SignedZeroInfNanPreserve,
+      spv::ExecutionMode::SignedZeroInfNanPreserve, 64);
+  add(facts.can_preserve_denorms_64, spv::Capability::DenormPreserve,
+      spv::ExecutionMode::DenormPreserve, 64);
+  add(facts.can_round_to_nearest_64, spv::Capability::RoundingModeRTE,
+      spv::ExecutionMode::RoundingModeRTE, 64);
+}
+
+void Shader::declare_interface() {
+  auto& writer = context.writer;
+  auto* word_type = b.getInt32Ty();
+  // Block sizes.
+  std::vector<Id> sizes;
+  for (const uint32_t number : {kBlockX, kBlockY, kBlockZ}) {
+    V size = context.new_value();
+    size->type = word_type;
+    size->id = writer.spec_constant(number, 1);
+    block_size_.push_back(size);
+    sizes.push_back(size->id);
+  }
+  const Id size =
+      writer.declare(Op::OpSpecConstantComposite, writer.vector_type(word_type->id(), 3), sizes);
+  writer.decorate(size, spv::Decoration::BuiltIn, {word(spv::BuiltIn::WorkgroupSize)});
+  const auto product = [&](Id a, Id c) {
+    const uint32_t operands[] = {word(Op::OpIMul), a, c};
+    return writer.declare(Op::OpSpecConstantOp, word_type->id(), operands);
+  };
+  block_threads_ = context.new_value();
+  block_threads_->type = word_type;
+  block_threads_->id = product(product(sizes[0], sizes[1]), sizes[2]);
+  // Push constants.
+  const Id members[] = {b.getInt64Ty()->id(), word_type->id(), word_type->id(), word_type->id()};
+  const uint32_t offsets[] = {offsetof(PushConstants, record), offsetof(PushConstants, base_block),
+                              offsetof(PushConstants, base_block) + 4,
+                              offsetof(PushConstants, base_block) + 8};
+  const Id block = writer.struct_type(members, offsets);
+  writer.decorate(block, spv::Decoration::Block);
+  push_constants_ = writer.global_variable(spv::StorageClass::PushConstant, block);
+  const auto pushed = [&](uint32_t member, llvm::Type* type) {
+    const Id pointer = writer.pointer_type(spv::StorageClass::PushConstant, type->id());
+    const Id place = writer.new_id();
+    append(b.code().body, Op::OpAccessChain, {pointer, place, push_constants_, writer.u32(member)});
+    return b.make(Op::OpLoad, type, {place});
+  };
+  record_ = pushed(0, b.getInt64Ty());
+  for (uint32_t axis = 0; axis < 3; ++axis) base_block_.push_back(pushed(1 + axis, word_type));
+  for (const uint32_t offset :
+       {offsetof(LaunchRecord, params), offsetof(LaunchRecord, variables),
+        offsetof(LaunchRecord, fault), offsetof(LaunchRecord, print),
+        offsetof(LaunchRecord, allocations), offsetof(LaunchRecord, grid_id)}) {
+    record_words_[offset] =
+        load_global(b.CreateAdd(record_, u64(offset)), b.getInt64Ty(), sizeof(uint64_t));
+  }
+  for (const uint32_t offset :
+       {offsetof(LaunchRecord, allocation_count), offsetof(LaunchRecord, grid),
+        offsetof(LaunchRecord, grid) + 4, offsetof(LaunchRecord, grid) + 8,
+        offsetof(LaunchRecord, shared_dynamic_bytes), offsetof(LaunchRecord, print_bytes)}) {
+    record_words_[offset] =
+        load_global(b.CreateAdd(record_, u64(offset)), word_type, sizeof(uint32_t));
+  }
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    builtin(spv::BuiltIn::LocalInvocationId, axis);
+    builtin(spv::BuiltIn::WorkgroupId, axis);
+  }
+  builtin(spv::BuiltIn::LocalInvocationIndex, 0);
+}
+
+void Shader::declare_memory() {
+  auto& writer = context.writer;
+  const Id word_type = b.getInt32Ty()->id();
+  const auto& layout = input.analysed.layout;
+  // Shared memory: the variables, rounded up to 16 bytes, and the dynamic part.
+  const uint64_t own_bytes =
+      layout.dynamic_offset() + (input.info.reserves_shared ? simt::kReservedSharedBytes : 0);
+  const uint32_t own_words = static_cast<uint32_t>((own_bytes + 15) / 16 * 4);
+  const uint32_t sum[] = {word(Op::OpIAdd), writer.u32(std::max(own_words, 1u)),
+                          writer.spec_constant(kSharedWords, 0)};
+  const Id length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
+  shared_ =
+      writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
+  const uint64_t local_words = (layout.local_bytes + 3) / 4;
+  if (local_words == 0) return;
+  const Id array = writer.array_type(word_type, writer.u32(static_cast<uint32_t>(local_words)), 0);
+  local_ = writer.new_id();
+  append(main.variables, Op::OpVariable,
+         {writer.pointer_type(spv::StorageClass::Function, array), local_,
+          word(spv::StorageClass::Function)});
+}
+
+uint64_t Shader::shared_extra_bytes() const {
+  const uint64_t state = state_ == 0 ? 0 : kStateWords * sizeof(uint32_t);
+  const uint64_t scratch =
+      scratch_ == 0 ? 0 : (input.info.max_threads + kMoreThreads) * sizeof(uint32_t);
+  return state + scratch;
+}
+
+Code Shader::finish() {
+  append(main.body, Op::OpReturn, std::initializer_list<uint32_t>{});
+  return context.writer.finish(main, facts.spirv_version);
+}
+
+// ---- Words of the launch.
+
+V Shader::builtin(spv::BuiltIn kind, unsigned component) {
+  V& known = builtins_[{word(kind), component}];
+  if (known != nullptr) return known;
+  auto& writer = context.writer;
+  auto* word_type = b.getInt32Ty();
+  const bool is_vector = kind != spv::BuiltIn::LocalInvocationIndex;
+  auto* type = is_vector ? llvm::FixedVectorType::get(word_type, 3) : word_type;
+  const Id variable = writer.global_variable(spv::StorageClass::Input, type->id());
+  writer.decorate(variable, spv::Decoration::BuiltIn, {word(kind)});
+  V whole = b.make(Op::OpLoad, type, {variable});
+  for (unsigned i = 0; is_vector && i < 3; ++i) {
+    builtins_[{word(kind), i}] = b.CreateExtractElement(whole, i);
+  }
+  if (!is_vector) known = whole;
+  return builtins_[{word(kind), component}];
+}
+
+V Shader::thread_index() { return builtin(spv::BuiltIn::LocalInvocationIndex, 0); }
+V Shader::thread_index(unsigned axis) { return builtin(spv::BuiltIn::LocalInvocationId, axis); }
+V Shader::block_index(unsigned axis) {
+  return b.CreateAdd(builtin(spv::BuiltIn::WorkgroupId, axis), base_block_[axis]);
+}
+V Shader::block_size(unsigned axis) { return block_size_[axis]; }
+V Shader::block_threads() { return block_threads_; }
+V Shader::lane() { return b.CreateAnd(thread_index(), u32(31)); }
+V Shader::first_of_warp() { return b.CreateAnd(thread_index(), u32(~31u)); }
+V Shader::record_u64(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
+V Shader::record_u32(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
+
+V Shader::special_register(const ptx::Operand& operand) {
+  using Special = ptx::SpecialRegister;
+  const unsigned axis = operand.component;
+  if (axis >= 3) return u32(0);
+  V bit = b.CreateShl(u32(1), lane());
+  V above = b.CreateShl(b.CreateNeg(bit), u32(1));
+  switch (operand.special) {
+    case Special::tid:
+      return thread_index(axis);
+    case Special::ntid:
+      return block_size(axis);
+    case Special::ctaid:
+      return block_index(axis);
+    case Special::nctaid:
+      return record_u32(offsetof(LaunchRecord, grid) + 4 * axis);
+    case Special::laneid:
+      return lane();
+    case Special::warpid:
+      return b.CreateLShr(thread_index(), u32(5));
+    case Special::nwarpid:
+      return b.CreateLShr(b.CreateAdd(block_threads(), u32(31)), u32(5));
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return b.CreateSub(bit, u32(1));
+    case Special::lanemask_le:
+      return b.CreateNot(above);
+    case Special::lanemask_ge:
+      return b.CreateNeg(bit);
+    case Special::lanemask_gt:
+      return above;
+    case Special::dynamic_smem_size:
+      return record_u32(offsetof(LaunchRecord, shared_dynamic_bytes));
+    case Special::gridid:
+      return record_u64(offsetof(LaunchRecord, grid_id));
+    case Special::nsmid:
+      return u32(1);
+    case Special::smid:
+    case Special::current_graph_exec:
+    case Special::is_explicit_cluster:
+      return u32(0);
+    default:
+      context.refuse("reads a special register that a shader lacks");
+      return u32(0);
+  }
+}
+
+V Shader::parameter_address(const ptx::Operand& operand) {
+  const auto& list = kernel.function->params;
+  const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
+  const uint64_t offset = input.info.params[index].offset_bytes + operand.offset;
+  return b.CreateAdd(record_u64(offsetof(LaunchRecord, params)), u64(offset));
+}
+
+/// The address in the symbol's own space.
+V Shader::symbol_address(const ptx::Operand& operand) {
+  const ptx::Symbol& symbol = kernel.symbol_of(operand);
+  const auto key = std::make_pair(operand.local_symbol, operand.symbol);
+  const auto offset = static_cast<uint64_t>(operand.offset);
+  if (symbol.is_function || ptx::kind_of(symbol.type) == ptx::TypeKind::opaque) {
+    context.refuse("names a function, a texture or a surface");
+    return u64(0);
+  }
+  switch (symbol.space) {
+    case ptx::Space::shared:
+      return u64(input.analysed.layout.shared.at(key) + offset);
+    case ptx::Space::local:
+      return u64(input.analysed.layout.local.at(key) + offset);
+    case ptx::Space::param:
+      return parameter_address(operand);
+    default: {
+      const uint32_t variable = input.program.variable_of_symbol()[operand.symbol];
+      const uint64_t begin = input.variable_offsets[variable] + offset;
+      return b.CreateAdd(record_u64(offsetof(LaunchRecord, variables)), u64(begin));
+    }
+  }
+}
+
+// ---- Words of the memories.
+
+Id Shader::word_in(Id array, spv::StorageClass storage, V index) {
+  const Id pointer = context.writer.pointer_type(storage, b.getInt32Ty()->id());
+  const Id place = context.writer.new_id();
+  append(b.code().body, Op::OpAccessChain, {pointer, place, array, index->id});
+  return place;
+}
+
+Id Shader::shared_word(V index) { return word_in(shared_, spv::StorageClass::Workgroup, index); }
+Id Shader::local_word(V index) { return word_in(local_, spv::StorageClass::Function, index); }
+
+Id Shader::scratch_word(V index) {
+  if (scratch_ == 0) {
+    auto& writer = context.writer;
+    const Id word_type = b.getInt32Ty()->id();
+    const uint32_t more[] = {word(Op::OpIAdd), block_threads_->id, writer.u32(kMoreThreads)};
+    const Id length = writer.declare(Op::OpSpecConstantOp, word_type, more);
+    scratch_ = writer.global_variable(spv::StorageClass::Workgroup,
+                                      writer.array_type(word_type, length, 0));
+  }
+  return word_in(scratch_, spv::StorageClass::Workgroup, index);
+}
+
+Id Shader::state_word(V index) {
+  if (state_ == 0) {
+    auto& writer = context.writer;
+    state_ =
+        writer.global_variable(spv::StorageClass::Workgroup,
+                               writer.array_type(b.getInt32Ty()->id(), writer.u32(kStateWords), 0));
+  }
+  return word_in(state_, spv::StorageClass::Workgroup, index);
+}
+
+V Shader::load_word(Id pointer) { return b.make(Op::OpLoad, b.getInt32Ty(), {pointer}); }
+
+void Shader::store_word(Id pointer, V value) {
+  append(b.code().body, Op::OpStore, {pointer, value->id});
+}
+
+Id Shader::global_pointer(V address, llvm::Type* type) {
+  auto& writer = context.writer;
+  const Id pointer = writer.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type->id());
+  const Id place = writer.new_id();
+  append(b.code().body, Op::OpConvertUToPtr, {pointer, place, address->id});
+  return place;
+}
+
+namespace {
+
+uint32_t access_mask(bool is_volatile) {
+  return word(spv::MemoryAccessMask::Aligned) |
+         (is_volatile ? word(spv::MemoryAccessMask::Volatile) : 0);
+}
+
+void add_storage_capability(ModuleWriter& writer, unsigned bits) {
+  if (bits == 8) {
+    writer.add_capability(spv::Capability::StorageBuffer8BitAccess);
+    writer.add_extension("SPV_KHR_8bit_storage");
+  }
+  if (bits == 16) writer.add_capability(spv::Capability::StorageBuffer16BitAccess);
+}
+
+}  // namespace
+
+V Shader::load_global(V address, llvm::Type* type, uint32_t align_bytes, bool is_volatile) {
+  add_storage_capability(context.writer, type->bits());
+  return b.make(Op::OpLoad, type,
+                {global_pointer(address, type), access_mask(is_volatile), align_bytes});
+}
+
+void Shader::store_global(V address, V value, uint32_t align_bytes, bool is_volatile) {
+  add_storage_capability(context.writer, value->type->bits());
+  append(b.code().body, Op::OpStore,
+         {global_pointer(address, value->type), value->id, access_mask(is_volatile), align_bytes});
+}
+
+}  // namespace km::spirv

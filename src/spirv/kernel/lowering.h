@@ -1,0 +1,33 @@
+// The instructions of a basic block, one after another.
+#pragma once
+
+#include "spirv/kernel/memory.h"
+#include "spirv/kernel/warp.h"
+
+namespace km::spirv {
+
+class Lowering {
+ public:
+  Lowering(Shader& shader, Warp& warp) : s(shader), b(shader.b), warp_(warp), memory_(shader) {}
+
+  /// Makes the code of a block's instructions. Returns false if the thread ends in it, at a trap or
+  /// a failed assertion.
+  bool lower_block(simt::BlockId block);
+
+  /// Makes the code of one instruction, warp operations excepted. False: the thread ends here.
+  bool lower(const simt::Inst& inst);
+
+ private:
+  void lower_arithmetic(const simt::Inst& inst);
+  void lower_move(const simt::Inst& inst);
+  bool lower_call(const simt::Inst& inst);
+  void lower_print(const simt::Inst& inst);
+  V argument(const simt::Inst& inst, uint32_t index, ptx::Type type);
+
+  Shader& s;
+  llvm::IRBuilder<>& b;
+  Warp& warp_;
+  Memory memory_;
+};
+
+}  // namespace km::spirv

@@ -1,0 +1,353 @@
+#include "spirv/kernel/memory.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "ptx/forms.h"
+#include "simt/analysis/memory/memory_access.h"
+
+namespace km::spirv {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using spv::Op;
+
+namespace {
+
+constexpr uint64_t kUpper = 32;
+
+bool names_shared(const ptx::Instruction& instruction) {
+  return instruction.has(Modifier::shared) || instruction.has(Modifier::shared_cta);
+}
+
+}  // namespace
+
+/// Generic addresses are in shared or local memory only if the kernel converts such addresses.
+Memory::Memory(Shader& shader) : s(shader), b(shader.b) {
+  for (const simt::BasicBlock& block : s.kernel.blocks) {
+    for (const simt::Inst& inst : block.insts) {
+      if (inst.ptx->opcode != Opcode::cvta || inst.ptx->has(Modifier::to)) continue;
+      has_shared_pointers_ = has_shared_pointers_ || names_shared(*inst.ptx);
+      has_local_pointers_ = has_local_pointers_ || inst.ptx->has(Modifier::local);
+    }
+  }
+}
+
+Memory::Place Memory::place_of(const simt::Inst& inst, const Operand& operand) {
+  Place place{simt::space_of(s.kernel, inst, operand), nullptr};
+  if (operand.symbol != ptx::kNone) {
+    Operand symbol = operand;
+    place.address = s.symbol_address(symbol);
+    return place;
+  }
+  place.address = s.u64(static_cast<uint64_t>(operand.offset));
+  if (operand.reg == ptx::kNone) return place;
+  const simt::ValueId value = inst.read(operand.reg);
+  V base = b.CreateZExtOrTrunc(s.read(value), b.getInt64Ty());
+  place.address = operand.offset == 0 ? base : b.CreateAdd(base, place.address);
+  // Addresses in a window may be computed in 32 bits.
+  return place;
+}
+
+void Memory::in_space(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
+                      uint32_t align_bytes, const Access& access) {
+  if (place.space != Space::generic) {
+    return checked(inst, place, size_bytes, align_bytes, access);
+  }
+  V tag = b.CreateTrunc(b.CreateLShr(place.address, s.u64(kUpper)), b.getInt32Ty());
+  V offset = b.CreateAnd(place.address, s.u64(0xffffffff));
+  const auto global = [&] {
+    checked(inst, {Space::global, place.address}, size_bytes, align_bytes, access);
+  };
+  const auto local = [&] {
+    if (!has_local_pointers_) return global();
+    s.if_else(
+        b.CreateICmpEQ(tag, s.u32(kLocalTag)),
+        [&] { checked(inst, {Space::local, offset}, size_bytes, align_bytes, access); }, global);
+  };
+  if (!has_shared_pointers_) return local();
+  s.if_else(
+      b.CreateICmpEQ(tag, s.u32(kSharedTag)),
+      [&] { checked(inst, {Space::shared, offset}, size_bytes, align_bytes, access); }, local);
+}
+
+/// True if one allocation holds the bytes: a binary search for the last one that begins before.
+V Memory::is_allocated(V address, uint32_t size_bytes) {
+  const std::vector<V> arguments{s.record_u64(offsetof(LaunchRecord, allocations)),
+                                 s.record_u32(offsetof(LaunchRecord, allocation_count)), address,
+                                 s.u64(size_bytes)};
+  V found = s.call("km_is_allocated", b.getInt32Ty(), arguments, [&](const std::vector<V>& given) {
+    const auto low = s.new_variable(b.getInt32Ty()), high = s.new_variable(b.getInt32Ty());
+    const auto result = s.new_variable(b.getInt32Ty());
+    s.store(low, s.u32(0));
+    s.store(high, given[1]);
+    s.store(result, s.u32(0));
+    const auto entry = [&](V index) {
+      return b.CreateAdd(
+          given[0], b.CreateMul(b.CreateZExt(index, b.getInt64Ty()), s.u64(sizeof(Allocation))));
+    };
+    s.if_then(b.CreateICmpNE(given[1], s.u32(0)), [&] {
+      s.loop([&] {
+        V first = s.load(low), last = s.load(high);
+        V middle = b.CreateLShr(b.CreateAdd(first, last), s.u32(1));
+        V begin = s.load_global(entry(middle), b.getInt64Ty(), sizeof(uint64_t));
+        V before = b.CreateICmpULE(begin, given[2]);
+        V next = b.CreateSelect(before, b.CreateAdd(middle, s.u32(1)), first);
+        V end = b.CreateSelect(before, last, middle);
+        s.store(low, next);
+        s.store(high, end);
+        return b.CreateICmpULT(next, end);
+      });
+      s.if_then(b.CreateICmpNE(s.load(low), s.u32(0)), [&] {
+        V last = entry(b.CreateSub(s.load(low), s.u32(1)));
+        V end = s.load_global(b.CreateAdd(last, s.u64(offsetof(Allocation, end))), b.getInt64Ty(),
+                              sizeof(uint64_t));
+        V room = b.CreateSub(end, given[2]);
+        V fits = b.CreateAnd(b.CreateICmpULT(given[2], end), b.CreateICmpULE(given[3], room));
+        s.store(result, b.CreateZExt(fits, b.getInt32Ty()));
+      });
+    });
+    return s.load(result);
+  });
+  return b.CreateICmpNE(found, s.u32(0));
+}
+
+void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
+                     uint32_t align_bytes, const Access& access) {
+  if (!s.input.options.checked || place.space == Space::param) return access(place);
+  const auto note = [&](FaultKind kind) {
+    s.note_fault(kind, *inst.ptx, place.address, s.u32(size_bytes));
+  };
+  V low_bits = b.CreateAnd(place.address, s.u64(align_bytes - 1));
+  V aligned = align_bytes == 1 ? b.getTrue() : b.CreateICmpEQ(low_bits, s.u64(0));
+  V inside = nullptr;
+  if (place.space == Space::global || place.space == Space::constant) {
+    inside = is_allocated(place.address, size_bytes);
+  } else if (place.space == Space::local) {
+    const uint64_t bytes = s.input.analysed.layout.local_bytes;
+    inside = bytes < size_bytes ? b.getFalse()
+                                : b.CreateICmpULE(place.address, s.u64(bytes - size_bytes));
+  } else {
+    const uint64_t own =
+        s.input.analysed.layout.dynamic_offset() + (s.input.info.reserves_shared ? 1024 : 0);
+    V bytes = b.CreateAdd(
+        b.CreateZExt(s.record_u32(offsetof(LaunchRecord, shared_dynamic_bytes)), b.getInt64Ty()),
+        s.u64(own));
+    V fits = b.CreateICmpULE(b.CreateAdd(place.address, s.u64(size_bytes)), bytes);
+    inside = b.CreateAnd(fits, b.CreateICmpULT(place.address, bytes));
+  }
+  s.if_else(
+      aligned,
+      [&] { s.if_else(inside, [&] { access(place); }, [&] { note(FaultKind::illegal_address); }); },
+      [&] { note(FaultKind::misaligned_address); });
+}
+
+// ---- Contents.
+
+Id Memory::word_pointer(const Place& place, V index) {
+  return place.space == Space::shared ? s.shared_word(index) : s.local_word(index);
+}
+
+V Memory::load_words(const Place& place, uint32_t bits) {
+  V index = b.CreateTrunc(b.CreateLShr(place.address, s.u64(2)), b.getInt32Ty());
+  V low = s.load_word(word_pointer(place, index));
+  if (bits == 32) return low;
+  if (bits < 32) {
+    V shift =
+        b.CreateShl(b.CreateAnd(b.CreateTrunc(place.address, b.getInt32Ty()), s.u32(3)), s.u32(3));
+    return b.CreateTrunc(b.CreateLShr(low, shift), b.getIntNTy(bits));
+  }
+  V high = s.load_word(word_pointer(place, b.CreateAdd(index, s.u32(1))));
+  return b.CreateOr(b.CreateZExt(low, b.getInt64Ty()),
+                    b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), s.u64(32)));
+}
+
+V Memory::load(const Place& place, uint32_t bits, uint32_t align_bytes, bool is_volatile) {
+  if (bits == 128) {
+    V made = s.context.new_value();
+    made->type = b.getIntNTy(bits);
+    for (uint64_t i = 0; i < 2; ++i) {
+      const Place half{place.space, b.CreateAdd(place.address, s.u64(8 * i))};
+      made->limbs.push_back(load(half, 64, std::min(align_bytes, 8u), is_volatile));
+    }
+    return made;
+  }
+  if (place.space == Space::shared || place.space == Space::local) return load_words(place, bits);
+  return s.load_global(place.address, b.getIntNTy(bits), align_bytes, is_volatile);
+}
+
+/// Replaces some bytes of a word. In shared memory other threads may replace its other bytes at the
+/// same time.
+void Memory::store_part(const Place& place, V value) {
+  V at = b.CreateTrunc(place.address, b.getInt32Ty());
+  V shift = b.CreateShl(b.CreateAnd(at, s.u32(3)), s.u32(3));
+  V mask = b.CreateShl(s.u32((uint32_t{1} << value->type->bits()) - 1), shift);
+  V content = b.CreateShl(b.CreateZExt(value, b.getInt32Ty()), shift);
+  const Id pointer = word_pointer(place, b.CreateLShr(at, s.u32(2)));
+  const auto merged = [&](V old) {
+    return b.CreateOr(b.CreateAnd(old, b.CreateNot(mask)), content);
+  };
+  if (place.space == Space::local) return s.store_word(pointer, merged(s.load_word(pointer)));
+  exchange_loop(pointer, b.getInt32Ty(), true, merged);
+}
+
+void Memory::store_words(const Place& place, V value) {
+  if (value->type->bits() < 32) return store_part(place, value);
+  V index = b.CreateTrunc(b.CreateLShr(place.address, s.u64(2)), b.getInt32Ty());
+  s.store_word(word_pointer(place, index), b.CreateTrunc(value, b.getInt32Ty()));
+  if (value->type->bits() == 32) return;
+  V high = b.CreateTrunc(b.CreateLShr(value, s.u64(32)), b.getInt32Ty());
+  s.store_word(word_pointer(place, b.CreateAdd(index, s.u32(1))), high);
+}
+
+void Memory::store(const Place& place, V value, uint32_t align_bytes, bool is_volatile) {
+  if (value->type->is_wide()) {
+    for (uint64_t i = 0; i < value->limbs.size(); ++i) {
+      const Place part{place.space, b.CreateAdd(place.address, s.u64(8 * i))};
+      store(part, value->limbs[i], std::min(align_bytes, 8u), is_volatile);
+    }
+    return;
+  }
+  if (place.space == Space::shared || place.space == Space::local) return store_words(place, value);
+  s.store_global(place.address, value, align_bytes, is_volatile);
+}
+
+V Memory::load_any_word(V generic_address) {
+  const auto result = s.new_variable(b.getInt32Ty());
+  V tag = b.CreateTrunc(b.CreateLShr(generic_address, s.u64(kUpper)), b.getInt32Ty());
+  V offset = b.CreateAnd(generic_address, s.u64(0xffffffff));
+  const auto global = [&] {
+    s.store(result, s.load_global(generic_address, b.getInt32Ty(), sizeof(uint32_t)));
+  };
+  if (!s.uses_local_memory()) {
+    global();
+  } else {
+    s.if_else(
+        b.CreateICmpEQ(tag, s.u32(kLocalTag)),
+        [&] { s.store(result, load_words({Space::local, offset}, 32)); }, global);
+  }
+  return s.load(result);
+}
+
+// ---- Instructions.
+
+void Memory::lower_load(const simt::Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Type type = ptx.types[ptx.type_count - 1];
+  const uint32_t bits = ptx::size_bits(type), bytes = bits / 8;
+  const Operand& target = ptx.operands[0];
+  const uint32_t count = target.kind == Operand::Kind::vector ? target.count : 1;
+  const bool is_volatile = simt::is_strong_access(ptx);
+  std::vector<Shader::Variable> results;
+  for (uint32_t i = 0; i < count; ++i) {
+    results.push_back(s.new_variable(b.getIntNTy(bits)));
+    if (s.input.options.checked) {
+      s.store(results[i], llvm::Constant::getNullValue(b.getIntNTy(bits)));
+    }
+  }
+  const Place place = place_of(inst, ptx.operands[1]);
+  in_space(inst, place, bytes * count, bytes * count, [&](const Place& at) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const Place part{at.space, b.CreateAdd(at.address, s.u64(uint64_t{i} * bytes))};
+      s.store(results[i], load(part, bits, bytes, is_volatile));
+    }
+  });
+  if (ptx.has(Modifier::acquire)) s.memory_barrier(spv::Scope::Device);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Operand& part = target.kind == Operand::Kind::vector
+                              ? s.kernel.function->operand_pool[target.first + i]
+                              : target;
+    if (part.kind == Operand::Kind::reg) s.define_result(inst, part.reg, s.load(results[i]), type);
+  }
+}
+
+void Memory::lower_store(const simt::Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::bulk) || ptx.has(Modifier::async)) {
+    return s.refuse(ptx, "asynchronous stores have no counterpart in a shader");
+  }
+  const Type type = ptx.types[ptx.type_count - 1];
+  const uint32_t bits = ptx::size_bits(type), bytes = bits / 8;
+  const Operand& source = ptx.operands[1];
+  const uint32_t count = source.kind == Operand::Kind::vector ? source.count : 1;
+  if (ptx.has(Modifier::release)) s.memory_barrier(spv::Scope::Device);
+  std::vector<V> values;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Operand& part = source.kind == Operand::Kind::vector
+                              ? s.kernel.function->operand_pool[source.first + i]
+                              : source;
+    values.push_back(b.CreateBitCast(s.operand(inst, part, type), b.getIntNTy(bits)));
+  }
+  const Place place = place_of(inst, ptx.operands[0]);
+  in_space(inst, place, bytes * count, bytes * count, [&](const Place& at) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const Place part{at.space, b.CreateAdd(at.address, s.u64(uint64_t{i} * bytes))};
+      store(part, values[i], bytes, simt::is_strong_access(ptx));
+    }
+  });
+}
+
+void Memory::lower_address(const simt::Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.opcode == Opcode::isspacep) {
+    V tag = b.CreateTrunc(b.CreateLShr(s.operand(inst, ptx.operands[1], Type::u64), s.u64(kUpper)),
+                          b.getInt32Ty());
+    V shared = b.CreateICmpEQ(tag, s.u32(kSharedTag)),
+      local = b.CreateICmpEQ(tag, s.u32(kLocalTag));
+    V result = b.getFalse();
+    if (names_shared(ptx)) result = shared;
+    if (ptx.has(Modifier::local)) result = local;
+    if (ptx.has(Modifier::global)) result = b.CreateNot(b.CreateOr(shared, local));
+    if (ptx.has(Modifier::shared_cluster)) result = shared;
+    return s.define_result(inst, ptx.operands[0].reg, result, Type::pred);
+  }
+  if (ptx.opcode != Opcode::cvta || ptx.has(Modifier::shared_cluster)) {
+    return s.refuse(ptx, "clusters have no counterpart in a shader");
+  }
+  V content = s.operand(inst, ptx.operands[1], Type::u64);
+  const uint32_t tag = names_shared(ptx) ? kSharedTag : ptx.has(Modifier::local) ? kLocalTag : 0;
+  if (tag != 0) {
+    V window = s.u64(uint64_t{tag} << kUpper);
+    content = ptx.has(Modifier::to) ? b.CreateSub(content, window) : b.CreateAdd(content, window);
+  }
+  s.define_result(inst, ptx.operands[0].reg, content, Type::u64);
+}
+
+/// cp.async copies at once; its groups are complete when they are committed.
+void Memory::lower_copy(const simt::Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::bulk) || ptx.has(Modifier::mbarrier)) {
+    return s.refuse(ptx, "bulk copies have no counterpart in a shader");
+  }
+  if (ptx.has(Modifier::commit_group) || ptx.has(Modifier::wait_group) ||
+      ptx.has(Modifier::wait_all)) {
+    return;
+  }
+  if (ptx.operands[2].kind != Operand::Kind::immediate) {
+    return s.refuse(ptx, "copies of this form are not implemented for shaders");
+  }
+  const auto bytes = static_cast<uint32_t>(ptx.operands[2].bits);
+  V kept = s.u32(bytes);
+  if (ptx.operand_count > 3 && !ptx.has(Modifier::L2_cache_hint)) {
+    const Type type = simt::Arithmetic::operand_type(ptx, 3);
+    V given = s.operand(inst, ptx.operands[3], type);
+    kept = type == Type::pred ? b.CreateSelect(given, s.u32(0), s.u32(bytes)) : given;
+  }
+  const Place to = place_of(inst, ptx.operands[0]);
+  Place from = place_of(inst, ptx.operands[1]);
+  const auto words = s.new_variable(b.getInt32Ty());
+  for (uint32_t i = 0; i < bytes; i += 4) {
+    s.store(words, s.u32(0));
+    s.if_then(b.CreateICmpUGT(kept, s.u32(i)), [&] {
+      const Place part{from.space, b.CreateAdd(from.address, s.u64(i))};
+      in_space(inst, part, 4, 4, [&](const Place& at) { s.store(words, load(at, 32, 4, false)); });
+    });
+    const Place part{Space::shared, b.CreateAdd(to.address, s.u64(i))};
+    in_space(inst, part, 4, 4, [&](const Place& at) { store(at, s.load(words), 4, false); });
+  }
+}
+
+}  // namespace km::spirv

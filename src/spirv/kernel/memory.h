@@ -1,0 +1,63 @@
+// Accesses to memory: loads, stores, atomics, and conversions between address spaces.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "spirv/kernel/shader.h"
+
+namespace km::spirv {
+
+class Memory {
+ public:
+  explicit Memory(Shader& shader);
+
+  void lower_load(const simt::Inst& inst);
+  void lower_store(const simt::Inst& inst);
+  void lower_atomic(const simt::Inst& inst);
+  void lower_address(const simt::Inst& inst);  // cvta, isspacep
+  void lower_copy(const simt::Inst& inst);     // cp.async
+
+  /// Bytes of local memory at a 64-bit address in the generic space, for the arguments of printf.
+  V load_any_word(V generic_address);
+
+ private:
+  /// Where an access goes: an address in a known space, or one that says it.
+  struct Place {
+    ptx::Space space = ptx::Space::generic;
+    V address = nullptr;  // 64 bits
+  };
+  using Access = std::function<void(const Place&)>;
+
+  Place place_of(const simt::Inst& inst, const ptx::Operand& operand);
+  /// Calls `access` for each space that the place may be in, where it is in that one, unless a
+  /// check fails.
+  void in_space(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
+                uint32_t align_bytes, const Access& access);
+  void checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
+               uint32_t align_bytes, const Access& access);
+  V is_allocated(V address, uint32_t size_bytes);
+
+  V load(const Place& place, uint32_t bits, uint32_t align_bytes, bool is_volatile);
+  void store(const Place& place, V value, uint32_t align_bytes, bool is_volatile);
+  Id word_pointer(const Place& place, V index);
+  V load_words(const Place& place, uint32_t bits);
+  void store_words(const Place& place, V value);
+  void store_part(const Place& place, V value);
+
+  // ---- Atomics.
+  V atomic(const simt::Inst& inst, const Place& place, V first, V second);
+  V atomic_word(const simt::Inst& inst, const Place& place, V first, V second);
+  V atomic_part(const simt::Inst& inst, const Place& place, V first, V second);
+  V atomic_wide_shared(const simt::Inst& inst, const Place& place, V first, V second);
+  /// The content of memory after the operation.
+  V updated(const simt::Inst& inst, const Place& place, V old, V first, V second);
+  V exchange_loop(Id pointer, llvm::Type* type, bool is_shared, const std::function<V(V)>& update);
+  V compare_exchange(Id pointer, bool is_shared, V expected, V fresh);
+
+  Shader& s;
+  llvm::IRBuilder<>& b;
+  bool has_shared_pointers_ = false, has_local_pointers_ = false;
+};
+
+}  // namespace km::spirv
