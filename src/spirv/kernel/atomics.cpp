@@ -53,9 +53,6 @@ uint32_t semantics(bool is_shared) {
                         : spv::MemorySemanticsMask::UniformMemory);
 }
 
-/// The word of the state of a block that locks 64-bit atomics in shared memory.
-constexpr uint32_t kLock = 127;
-
 }  // namespace
 
 V Memory::compare_exchange(Id pointer, bool is_shared, V expected, V fresh) {
@@ -173,9 +170,8 @@ V Memory::atomic_wide_shared(const simt::Inst& inst, const Place& place, V first
   auto& writer = s.context.writer;
   const auto result = s.new_variable(b.getInt64Ty());
   const auto done = s.new_variable(b.getInt1Ty());
-  const Id lock = s.state_word(s.u32(kLock));
+  const Id lock = s.state_word(s.u32(Shader::kLockWord));
   s.store(done, b.getFalse());
-  s.uses_lock = true;
   s.loop([&] {
     V taken = compare_exchange(lock, true, s.u32(0), s.u32(1));
     s.if_then(b.CreateICmpEQ(taken, s.u32(0)), [&] {

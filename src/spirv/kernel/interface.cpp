@@ -122,6 +122,20 @@ void Shader::declare_interface() {
   builtin(spv::BuiltIn::LocalInvocationIndex, 0);
 }
 
+/// True if an atomic operation may be on 64 bits of shared memory.
+bool Shader::has_wide_shared_atomics() const {
+  for (const simt::BasicBlock& block : kernel.blocks) {
+    for (const simt::Inst& inst : block.insts) {
+      const bool is_atomic =
+          inst.ptx->opcode == ptx::Opcode::atom || inst.ptx->opcode == ptx::Opcode::red;
+      if (is_atomic && ptx::size_bits(inst.ptx->type()) == 64 &&
+          !inst.ptx->has(ptx::Modifier::global))
+        return true;
+    }
+  }
+  return false;
+}
+
 void Shader::declare_memory() {
   auto& writer = context.writer;
   const Id word_type = b.getInt32Ty()->id();
@@ -135,6 +149,10 @@ void Shader::declare_memory() {
   const Id length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
   shared_ =
       writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
+  if (has_wide_shared_atomics()) {
+    store_word(state_word(u32(kLockWord)), u32(0));
+    barrier();
+  }
   const uint64_t local_words = (layout.local_bytes + 3) / 4;
   if (local_words == 0) return;
   const Id array = writer.array_type(word_type, writer.u32(static_cast<uint32_t>(local_words)), 0);
@@ -236,8 +254,12 @@ V Shader::special_register(const ptx::Operand& operand) {
 
 V Shader::parameter_address(const ptx::Operand& operand) {
   const auto& list = kernel.function->params;
-  const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
-  const uint64_t offset = input.info.params[index].offset_bytes + operand.offset;
+  const auto found = std::find(list.begin(), list.end(), operand.symbol);
+  if (found == list.end() || !operand.local_symbol) {
+    context.refuse("names a parameter of another function");
+    return u64(0);
+  }
+  const uint64_t offset = input.info.params[found - list.begin()].offset_bytes + operand.offset;
   return b.CreateAdd(record_u64(offsetof(LaunchRecord, params)), u64(offset));
 }
 
@@ -250,19 +272,29 @@ V Shader::symbol_address(const ptx::Operand& operand) {
     context.refuse("names a function, a texture or a surface");
     return u64(0);
   }
+  const auto place = [&](const auto& places) {
+    const auto found = places.find(key);
+    if (found == places.end()) context.refuse("names a variable that has no place in memory");
+    return u64((found == places.end() ? 0 : found->second) + offset);
+  };
   switch (symbol.space) {
     case ptx::Space::shared:
-      return u64(input.analysed.layout.shared.at(key) + offset);
+      return place(input.analysed.layout.shared);
     case ptx::Space::local:
-      return u64(input.analysed.layout.local.at(key) + offset);
+      return place(input.analysed.layout.local);
     case ptx::Space::param:
       return parameter_address(operand);
-    default: {
-      const uint32_t variable = input.program.variable_of_symbol()[operand.symbol];
-      const uint64_t begin = input.variable_offsets[variable] + offset;
-      return b.CreateAdd(record_u64(offsetof(LaunchRecord, variables)), u64(begin));
-    }
+    default:
+      break;
   }
+  const uint32_t variable =
+      operand.local_symbol ? simt::kNone : input.program.variable_of_symbol()[operand.symbol];
+  if (variable == simt::kNone) {
+    context.refuse("names a variable that has no place in memory");
+    return u64(0);
+  }
+  const uint64_t begin = input.variable_offsets[variable] + offset;
+  return b.CreateAdd(record_u64(offsetof(LaunchRecord, variables)), u64(begin));
 }
 
 // ---- Words of the memories.

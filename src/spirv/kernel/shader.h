@@ -39,7 +39,7 @@ class Shader {
  public:
   explicit Shader(const ShaderInput& input);
 
-  const ShaderInput& input;
+  const ShaderInput input;
   const simt::Kernel& kernel;
   const DeviceFacts& facts;
   Context context;
@@ -108,6 +108,8 @@ class Shader {
   Id shared_word(V index);
   Id scratch_word(V index);  // 32-bit words, as many as threads
   Id state_word(V index);    // 128 words of the block
+  /// The word of the state that is the lock of 64-bit atomics in shared memory.
+  static constexpr uint32_t kLockWord = 127;
   Id local_word(V index);
   V load_word(Id pointer);
   void store_word(Id pointer, V value);
@@ -143,13 +145,13 @@ class Shader {
   // ---- Faults.
   void note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
                   const std::vector<V>& words = {});
-  bool uses_lock = false;  // the state word of the lock must be zero when the block begins
   bool uses_printf = false;
 
  private:
   void declare_interface();
   void declare_execution_modes();
   void declare_memory();
+  bool has_wide_shared_atomics() const;
   V builtin(spv::BuiltIn kind, unsigned component);
   void branch(Id to);
   void label(Id id);
