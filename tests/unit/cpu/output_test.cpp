@@ -1,5 +1,5 @@
 // Device printf: formatted under guard, collected, handed out at synchronise.
-#include "backends/cpu/device/output.h"
+#include "base/callback/device_output.h"
 
 #include "backends/cpu/runtime/device_printf.h"
 #include "unit/cpu/support.h"

@@ -285,7 +285,7 @@ TEST_F(BackendTest, CallbacksRunOnceInOrderOffTheWorkers) {
   ASSERT_EQ(synchronize(stream_), KM_SUCCESS);
   ASSERT_EQ(seen.order.size(), 50u);
   EXPECT_TRUE(std::is_sorted(seen.order.begin(), seen.order.end()));
-  EXPECT_EQ(seen.thread, "km-cpu-callback");
+  EXPECT_EQ(seen.thread, "km-callback");
 }
 
 TEST_F(BackendTest, EventsOrderStreams) {

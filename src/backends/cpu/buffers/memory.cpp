@@ -17,7 +17,7 @@
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/threads/callback_thread.h"
+#include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
 #include "base/text.h"
 

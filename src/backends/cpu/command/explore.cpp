@@ -13,10 +13,10 @@
 #include "backends/cpu/command/check_report.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/device/output.h"
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/trials/trial.h"
 #include "base/assert.h"
+#include "base/callback/device_output.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

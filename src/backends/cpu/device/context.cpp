@@ -9,9 +9,9 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/fault/kernel_thread.h"
-#include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
 #include "base/assert.h"
+#include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

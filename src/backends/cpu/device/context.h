@@ -11,9 +11,9 @@
 #include "backend/interface.h"
 #include "backends/cpu/device/context_checks.h"
 #include "backends/cpu/device/device_graphs.h"
-#include "backends/cpu/device/output.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/memory/device_heap.h"
+#include "base/callback/device_output.h"
 #include "base/result.h"
 #include "simt/engine.h"
 

@@ -13,12 +13,15 @@
 #include "backends/cpu/execution/stall.h"
 #include "simt/abi.h"
 
+namespace km {
+class Output;
+}
+
 namespace km::cpu {
 
 class Allocations;
 class DeviceCalls;
 class DeviceHeap;
-class Output;
 struct Trial;
 
 struct LaunchRun {

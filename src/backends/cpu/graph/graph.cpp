@@ -20,7 +20,7 @@
 #include "backends/cpu/stream/memory_ops.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
-#include "backends/cpu/threads/callback_thread.h"
+#include "base/callback/callback_thread.h"
 
 namespace km::cpu {
 namespace {

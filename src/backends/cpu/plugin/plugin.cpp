@@ -9,7 +9,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/threads/callback_thread.h"
+#include "base/callback/callback_thread.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
 #include "base/process/at_exit.h"

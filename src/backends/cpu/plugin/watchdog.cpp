@@ -7,7 +7,7 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/fault/kernel_thread.h"
-#include "backends/cpu/threads/threads.h"
+#include "base/thread/start_thread.h"
 
 namespace km::cpu {
 namespace {

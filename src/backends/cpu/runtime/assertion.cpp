@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/threads/threads.h"
+#include "base/thread/start_thread.h"
 
 namespace km::cpu {
 namespace {

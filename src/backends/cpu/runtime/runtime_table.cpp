@@ -5,7 +5,6 @@
 #include <new>
 
 #include "backends/cpu/config/config.h"
-#include "backends/cpu/device/output.h"
 #include "backends/cpu/execution/device_call.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/device_heap.h"
@@ -21,6 +20,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/trials/trial.h"
+#include "base/callback/device_output.h"
 #include "base/memory/host_allocator.h"
 #include "base/printable.h"
 #include "simt/runtime/check/order_runtime.h"

@@ -15,9 +15,9 @@
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/futex.h"
-#include "backends/cpu/threads/threads.h"
 #include "base/assert.h"
 #include "base/memory/host_allocator.h"
+#include "base/thread/start_thread.h"
 
 namespace km::cpu {
 namespace {

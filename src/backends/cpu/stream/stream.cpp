@@ -9,8 +9,8 @@
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
-#include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

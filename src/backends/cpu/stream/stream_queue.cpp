@@ -17,11 +17,11 @@
 #include "backends/cpu/stream/memory_ops.h"
 #include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/thread_pool.h"
-#include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
-#include "backends/cpu/threads/threads.h"
 #include "base/assert.h"
+#include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
+#include "base/thread/start_thread.h"
 
 namespace km::cpu {
 

@@ -14,11 +14,11 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/futex.h"
-#include "backends/cpu/threads/threads.h"
 #include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
+#include "base/thread/start_thread.h"
 
 namespace km::cpu {
 namespace {

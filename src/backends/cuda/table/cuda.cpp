@@ -1,19 +1,11 @@
 #include "backends/cuda/table/cuda.h"
 
-#include <cstdio>
-
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/driver/entries.h"
 #include "km_version.h"
 
 namespace km {
 namespace cuda {
-
-km_status report(const Error& error, kmb_error* out_error) {
-  out_error->native_code = error.native_code;
-  std::snprintf(out_error->message, sizeof out_error->message, "%s", error.message.c_str());
-  return error.status;
-}
 
 km_status initialize(const kmb_host*, kmb_error* error) {
   return guarded(error, [] { return load_driver(); });

@@ -1,4 +1,4 @@
-#include "backends/cpu/device/output.h"
+#include "base/callback/device_output.h"
 
 #include <cstdio>
 #include <new>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/thread/cancellation.h"
 
-namespace km::cpu {
+namespace km {
 namespace {
 
 /// Marks the calling thread as flushing. Scopes nest, because a callback may flush the output of
@@ -136,4 +136,4 @@ void Output::hand_out(const Taken& taken) noexcept {
   fwrite(error_text.data(), 1, error_text.size(), stderr);
 }
 
-}  // namespace km::cpu
+}  // namespace km

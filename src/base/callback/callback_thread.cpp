@@ -1,4 +1,4 @@
-#include "backends/cpu/threads/callback_thread.h"
+#include "base/callback/callback_thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,12 +9,12 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/cpu/threads/threads.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
+#include "base/thread/start_thread.h"
 
-namespace km::cpu {
+namespace km {
 namespace {
 
 constexpr int kExitTurns = 1000;
@@ -74,7 +74,7 @@ class CallbackQueue {
 
  private:
   bool start_another() {
-    return start_thread("km-cpu-callback", kStackBytes, -1, [this] { run(); });
+    return start_thread("km-callback", kStackBytes, -1, [this] { run(); });
   }
 
   void drop_calls() {
@@ -113,7 +113,7 @@ class CallbackQueue {
       if (!ends) continue;
       if (python_ends()) drop_calls();
       if (start_another()) return;
-      log(LogLevel::kWarn, "cpu",
+      log(LogLevel::kWarn, "callback",
           "a callback ended its thread, but the system cannot start another: the thread continues");
     }
   }
@@ -145,4 +145,4 @@ void end_callbacks(uint64_t timeout_ns) {
   CallbackQueue::instance().end(std::chrono::nanoseconds(timeout_ns));
 }
 
-}  // namespace km::cpu
+}  // namespace km

@@ -1,4 +1,4 @@
-#include "backends/cpu/threads/threads.h"
+#include "base/thread/start_thread.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "base/memory/host_allocator.h"
 #include "base/thread/thread_signals.h"
 
-namespace km::cpu {
+namespace km {
 
 __thread bool detail::is_engine_thread __attribute__((tls_model("initial-exec"))) = false;
 
@@ -78,4 +78,4 @@ bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function
   return started;
 }
 
-}  // namespace km::cpu
+}  // namespace km

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace km::cpu {
+namespace km {
 
 /// Starts the thread if it does not run; returns false if the system has no more threads.
 bool start_callback_thread();
@@ -30,4 +30,4 @@ void use_thread_end(uint32_t (*take_thread_end)());
 /// Waits up to `timeout_ns` for the running one.
 void end_callbacks(uint64_t timeout_ns);
 
-}  // namespace km::cpu
+}  // namespace km

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace km::cpu {
+namespace km {
 
 namespace detail {
 extern __thread bool is_engine_thread __attribute__((tls_model("initial-exec")));
@@ -17,4 +17,4 @@ inline bool on_engine_thread() { return detail::is_engine_thread; }
 /// characters; `body` has `stack_bytes` of stack. Returns false if the system has no more threads.
 bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body);
 
-}  // namespace km::cpu
+}  // namespace km

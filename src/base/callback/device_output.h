@@ -9,7 +9,7 @@
 
 #include "kernelmill/c_api.h"
 
-namespace km::cpu {
+namespace km {
 
 /// Collects text of kernels up to a limit and delivers it in order.
 class Output {
@@ -55,4 +55,4 @@ class Output {
   void* user_data_ = nullptr;
 };
 
-}  // namespace km::cpu
+}  // namespace km
