@@ -27,10 +27,11 @@ if(TARGET kernelmill)
   install(FILES ${PROJECT_BINARY_DIR}/kernelmill.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
-if(TARGET kernelmill-cpu)
-  install(TARGETS kernelmill-cpu
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR})
-endif()
+foreach(plugin kernelmill-cpu kernelmill-vulkan)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR})
+  endif()
+endforeach()
 if(TARGET km_cuda_dropin)  # with libcuda.so, which some programs look for
   install(TARGETS km_cuda_dropin
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR}/cuda)

@@ -20,7 +20,6 @@ struct UnsupportedBackend {
   const char* reason;
 };
 constexpr UnsupportedBackend kUnsupported[] = {
-    {"vulkan", "it needs a build that makes SPIR-V from PTX, which no release does yet"},
     {"metal", "it needs a build for macOS or iOS, which no release has yet"},
     {"webgpu", "it needs a build that makes WGSL from PTX, which no release does yet"},
     {"opengl", "it needs a build that makes GLSL from PTX, which no release does yet"},
@@ -46,9 +45,10 @@ void Registry::add_builtin(const kmb_backend& table) {
   entries_.push_back(std::move(added));
 }
 
-void Registry::add_plugin(const std::string& name) {
+void Registry::add_plugin(const std::string& name, bool by_name_only) {
   auto added = std::make_unique<Entry>();
   added->name = name;
+  added->by_name_only = by_name_only;
   const std::lock_guard lock(mutex_);
   entries_.push_back(std::move(added));
 }

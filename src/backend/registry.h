@@ -20,12 +20,14 @@ class Registry {
  public:
   /// Adds a backend that is linked into this library.
   void add_builtin(const kmb_backend& table);
-  /// Adds a backend in its own plugin: libkernelmill-<name>.so.
-  void add_plugin(const std::string& name);
+  /// Adds a backend in its own plugin: libkernelmill-<name>.so. A backend `by_name_only` is loaded
+  /// for those who ask for it: its devices are not counted among all devices.
+  void add_plugin(const std::string& name, bool by_name_only = false);
 
   uint32_t count() const;
   /// The name of backend `index`, which must be below count().
   std::string name(uint32_t index) const;
+  bool is_by_name_only(uint32_t index) const { return entry(index)->by_name_only; }
   /// The loaded and initialised backend, or the reason why it cannot be used.
   Result<const kmb_backend*> get(uint32_t index);
   /// The backend of this name; KM_ERROR_UNSUPPORTED_BACKEND for a known one that no build has,
@@ -36,7 +38,8 @@ class Registry {
   struct Entry {
     std::string name;
     const kmb_backend* builtin = nullptr;  // null: a plugin
-    std::mutex mutex;                      // guards the members below until the outcome is final
+    bool by_name_only = false;
+    std::mutex mutex;  // guards the members below until the outcome is final
     kmb_backend table{};
     Error failure{KM_SUCCESS, {}, 0};
     std::atomic<bool> is_final{false};

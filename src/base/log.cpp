@@ -24,8 +24,9 @@ namespace {
 std::atomic<LogSink> g_sink{nullptr};
 
 constexpr std::string_view kLevels[] = {"off", "error", "warn", "info", "debug"};
-constexpr std::string_view kAreas[] = {"blas",   "cache", "callback", "compile", "cpu",   "cuda",
-                                       "device", "env",   "loader",   "memory",  "trace", "tune"};
+constexpr std::string_view kAreas[] = {"blas",  "cache",  "callback", "compile", "cpu",
+                                       "cuda",  "device", "env",      "loader",  "memory",
+                                       "trace", "tune",   "vulkan"};
 
 struct LogSettings {
   int32_t level = static_cast<int32_t>(LogLevel::kWarn);

@@ -71,6 +71,7 @@ Result<uint32_t> device_count(const std::string& backend) {
   }
   uint32_t total = 0;
   for (uint32_t index = 0; index < backends().count(); ++index) {
+    if (backends().is_by_name_only(index)) continue;
     const Result<const kmb_backend*> found = backends().get(index);
     if (!found) continue;
     const Result<uint32_t> count = count_of(**found);

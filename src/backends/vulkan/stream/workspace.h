@@ -1,0 +1,17 @@
+// What a context has in one epoch.
+#pragma once
+
+#include <memory>
+
+#include "backends/vulkan/device/staging.h"
+#include "base/callback/device_output.h"
+
+namespace km::vulkan {
+
+struct Workspace {
+  std::shared_ptr<Epoch> epoch;
+  std::shared_ptr<StagingPool> staging;
+  std::shared_ptr<Output> output;  // the context's, in all epochs
+};
+
+}  // namespace km::vulkan
