@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "backend/launch_limits.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
@@ -20,40 +21,10 @@ namespace {
 
 constexpr char kAxes[] = "xyz";
 
-[[gnu::always_inline]] inline Status check_grid(const simt::KernelInfo& kernel,
-                                                const uint32_t grid[3]) {
-  for (int i = 0; i < 3; ++i) {
-    if (grid[i] != 0 && grid[i] <= kMaxGridDim[i]) continue;
-    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
-                      source_name(kernel.name).c_str(), kAxes[i], grid[i], kMaxGridDim[i]);
-  }
-  return {};
-}
-
 Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
-  for (int i = 0; i < 3; ++i) {
-    if (block[i] != 0 && block[i] <= kMaxBlockDim[i]) continue;
-    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
-                      source_name(kernel.name).c_str(), kAxes[i], block[i], kMaxBlockDim[i]);
-  }
-  uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
-  uint32_t most = std::min(kernel.max_threads, kMaxThreadsPerBlock);
-  if (threads > most) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "kernel '%s': %" PRIu64 " threads per block (%ux%ux%u), at most %u allowed%s",
-                      source_name(kernel.name).c_str(), threads, block[0], block[1], block[2], most,
-                      most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
-  }
-  const std::array<uint32_t, 3>& required = kernel.required_block;
-  bool other = required[0] != 0 &&
-               (required[0] != block[0] || required[1] != block[1] || required[2] != block[2]);
-  if (other) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
-                      source_name(kernel.name).c_str(), required[0], required[1], required[2],
-                      block[0], block[1], block[2]);
-  }
-  return {};
+  return check_block_limits(
+      kernel.name, block,
+      {kMaxBlockDim, kMaxThreadsPerBlock, kernel.max_threads, kernel.required_block});
 }
 
 /// The error for a block that cannot have `shared_bytes` of dynamic shared memory.
@@ -75,14 +46,6 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
                     "%" PRIu64 " in all)",
                     source_name(kernel.name).c_str(), counted(shared_bytes, "byte").c_str(),
                     function.max_dynamic_shared_bytes(), kernel.shared_static_bytes, most);
-}
-
-/// The error for arguments of a wrong size.
-[[gnu::cold, gnu::noinline]] Error other_arguments(const simt::KernelInfo& kernel,
-                                                   uint64_t size_bytes) {
-  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
-                    source_name(kernel.name).c_str(), counted(kernel.param_bytes, "byte").c_str(),
-                    size_bytes);
 }
 
 /// Static shared memory is followed by the dynamic part, which starts at a multiple of 16 bytes and
@@ -208,12 +171,12 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
 /// check_launch() inlined into its caller, so that valid launches pay for no call.
 [[gnu::always_inline]] inline Status check(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
-  KM_TRY(check_grid(kernel, launch.grid));
+  KM_TRY(check_grid_limits(kernel.name, launch.grid, kMaxGridDim));
   KM_TRY(check_block(kernel, launch.block));
   if (!function.may_have_shared(launch.shared_bytes)) [[unlikely]]
     return too_much_shared(function, launch.shared_bytes);
   if (launch.arguments_size_bytes != kernel.param_bytes) [[unlikely]]
-    return other_arguments(kernel, launch.arguments_size_bytes);
+    return wrong_arguments_size(kernel.name, kernel.param_bytes, launch.arguments_size_bytes);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backends/vulkan/device/allocation_table.h"
 #include "backends/vulkan/device/staging.h"
 #include "base/callback/device_output.h"
 
@@ -12,6 +13,7 @@ struct Workspace {
   std::shared_ptr<Epoch> epoch;
   std::shared_ptr<StagingPool> staging;
   std::shared_ptr<Output> output;  // the context's, in all epochs
+  std::shared_ptr<AllocationTable> allocations = std::make_shared<AllocationTable>();
 };
 
 }  // namespace km::vulkan

@@ -1,0 +1,15 @@
+// Launches of kernels.
+#pragma once
+
+#include <vector>
+
+#include "backends/vulkan/module/module.h"
+#include "backends/vulkan/stream/stream.h"
+
+namespace km::vulkan {
+
+/// The steps of a launch: one for each part of the grid that the device gets at a time.
+Result<std::vector<Step>> launch_steps(Stream& stream, Function& function,
+                                       const kmb_launch& launch);
+
+}  // namespace km::vulkan

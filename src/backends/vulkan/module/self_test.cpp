@@ -1,0 +1,232 @@
+#include "backends/vulkan/module/self_test.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "backends/vulkan/module/launch.h"
+#include "backends/vulkan/stream/context.h"
+#include "base/log.h"
+
+namespace km::vulkan {
+namespace {
+
+using Facts = spirv::DeviceFacts;
+using spirv::Exactness;
+
+constexpr uint32_t kBlock = 64, kCases = 4096;
+
+/// One operation: its PTX, whose operands are %a, %b and %c, and what the host makes of the same.
+template <class Number>
+struct Trial {
+  const char* kernel;
+  const char* instruction;
+  Number (*host)(Number, Number, Number);
+  Exactness Facts::*fact;
+  bool with_subnormals = true;
+};
+
+template <class N>
+N add(N a, N b, N) {
+  return a + b;
+}
+template <class N>
+N sub(N a, N b, N) {
+  return a - b;
+}
+template <class N>
+N mul(N a, N b, N) {
+  return a * b;
+}
+template <class N>
+N fma(N a, N b, N c) {
+  return std::fma(a, b, c);
+}
+template <class N>
+N div(N a, N b, N) {
+  return a / b;
+}
+template <class N>
+N sqrt(N a, N, N) {
+  return std::sqrt(a);
+}
+
+constexpr Trial<float> kSingle[] = {
+    {"add32", "add.rn.f32 %r, %a, %b;", add<float>, &Facts::f32_arithmetic, false},
+    {"sub32", "sub.rn.f32 %r, %a, %b;", sub<float>, &Facts::f32_arithmetic, false},
+    {"mul32", "mul.rn.f32 %r, %a, %b;", mul<float>, &Facts::f32_arithmetic, false},
+    {"tiny_add32", "add.rn.f32 %r, %a, %b;", add<float>, &Facts::f32_denormals},
+    {"tiny_mul32", "mul.rn.f32 %r, %a, %b;", mul<float>, &Facts::f32_denormals},
+    {"fma32", "fma.rn.f32 %r, %a, %b, %c;", fma<float>, &Facts::f32_fma},
+    {"div32", "div.rn.f32 %r, %a, %b;", div<float>, &Facts::f32_div},
+    {"sqrt32", "sqrt.rn.f32 %r, %a;", sqrt<float>, &Facts::f32_sqrt},
+};
+constexpr Trial<double> kDouble[] = {
+    {"add64", "add.rn.f64 %r, %a, %b;", add<double>, &Facts::f64_arithmetic},
+    {"sub64", "sub.rn.f64 %r, %a, %b;", sub<double>, &Facts::f64_arithmetic},
+    {"mul64", "mul.rn.f64 %r, %a, %b;", mul<double>, &Facts::f64_arithmetic},
+    {"fma64", "fma.rn.f64 %r, %a, %b, %c;", fma<double>, &Facts::f64_fma},
+    {"div64", "div.rn.f64 %r, %a, %b;", div<double>, &Facts::f64_div},
+    {"sqrt64", "sqrt.rn.f64 %r, %a;", sqrt<double>, &Facts::f64_sqrt},
+};
+
+template <class Number>
+using Bits = std::conditional_t<sizeof(Number) == 4, uint32_t, uint64_t>;
+
+template <class Number>
+std::string kernel_text(const Trial<Number>& trial) {
+  const std::string type = sizeof(Number) == 4 ? "f32" : "f64";
+  const std::string shift = sizeof(Number) == 4 ? "4" : "8";
+  return ".visible .entry " + std::string(trial.kernel) + "(.param .u64 x, .param .u64 out)\n{\n" +
+         ".reg ." + type + " %a, %b, %c, %r;\n.reg .b32 %i, %n, %t;\n.reg .b64 %p, %q, %o;\n" +
+         "ld.param.u64 %p, [x];\nld.param.u64 %q, [out];\nmov.u32 %i, %ctaid.x;\n" +
+         "mov.u32 %n, %ntid.x;\nmov.u32 %t, %tid.x;\nmad.lo.s32 %i, %i, %n, %t;\n" +
+         "cvta.to.global.u64 %p, %p;\ncvta.to.global.u64 %q, %q;\n" +
+         "mul.wide.u32 %o, %i, " + shift + ";\nadd.s64 %q, %q, %o;\nmul.lo.s64 %o, %o, 3;\n" +
+         "add.s64 %p, %p, %o;\nld.global." + type + " %a, [%p];\nld.global." + type + " %b, [%p+" +
+         shift + "];\nld.global." + type + " %c, [%p+" + std::to_string(2 * sizeof(Number)) +
+         "];\n" + trial.instruction + "\nst.global." + type + " [%q], %r;\nret;\n}\n";
+}
+
+std::string module_text() {
+  std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n";
+  for (const auto& trial : kSingle) text += kernel_text(trial);
+  for (const auto& trial : kDouble) text += kernel_text(trial);
+  return text;
+}
+
+/// Facts by which the generator uses the device's own instructions.
+Facts trusting(Facts facts) {
+  for (const auto& trial : kSingle) facts.*trial.fact = Exactness::exact;
+  for (const auto& trial : kDouble) facts.*trial.fact = Exactness::exact;
+  return facts;
+}
+
+/// Operands with exponents near each other, as sums and products have to round, all bits random.
+template <class Number>
+Number operand(uint64_t random, bool with_subnormals) {
+  constexpr int kFraction = std::numeric_limits<Number>::digits - 1;
+  constexpr int kBias = std::numeric_limits<Number>::max_exponent - 1;
+  const auto bits = static_cast<Bits<Number>>(random);
+  const auto fraction = bits & ((Bits<Number>{1} << kFraction) - 1);
+  const auto sign = bits & (Bits<Number>{1} << (8 * sizeof(Number) - 1));
+  uint64_t exponent = kBias - 16 + (random >> 8) % 32;
+  if (with_subnormals && (random >> 16) % 4 == 0) exponent = (random >> 20) % 4;  // 0: subnormal
+  if (with_subnormals && (random >> 16) % 4 == 1) exponent = kBias - kFraction + (random >> 20) % 8;
+  return std::bit_cast<Number>(
+      static_cast<Bits<Number>>(sign | fraction | Bits<Number>(exponent) << kFraction));
+}
+
+uint64_t next_random(uint64_t* state) {  // splitmix64
+  uint64_t z = *state += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+template <class Number>
+bool is_same(Number one, Number other) {
+  if (std::isnan(one) || std::isnan(other)) return std::isnan(one) && std::isnan(other);
+  return std::bit_cast<Bits<Number>>(one) == std::bit_cast<Bits<Number>>(other);
+}
+
+/// The device on trial.
+struct Bench {
+  std::shared_ptr<Stream> stream;
+  std::unique_ptr<Module> module;
+  std::unique_ptr<Buffer> inputs, outputs;
+
+  Function* find(const char* kernel) const {
+    for (const auto& function : module->functions()) {
+      if (function->info().name == kernel) return function.get();
+    }
+    return nullptr;
+  }
+  Status run(Function& function) const {
+    const uint64_t arguments[] = {inputs->address(), outputs->address()};
+    kmb_launch launch{};
+    launch.grid[0] = kCases / kBlock;
+    launch.block[0] = kBlock;
+    launch.grid[1] = launch.grid[2] = launch.block[1] = launch.block[2] = 1;
+    launch.arguments = arguments;
+    launch.arguments_size_bytes = sizeof arguments;
+    KM_ASSIGN(std::vector<Step> steps, launch_steps(*stream, function, launch));
+    KM_ASSIGN(const uint64_t ticket, stream->add(std::move(steps)));
+    stream->wait_for(ticket);
+    return stream->epoch().require_alive();
+  }
+};
+
+Result<Bench> set_up(Context& context, const Facts& told) {
+  Bench bench;
+  KM_ASSIGN(bench.stream, context.make_stream());
+  const auto workspace = context.workspace();
+  KM_ASSIGN(bench.module, Module::load(workspace, trusting(told), false, module_text(),
+                                       "arithmetic.ptx"));
+  KM_ASSIGN(bench.inputs, Buffer::of_host(workspace->epoch, 3 * kCases * sizeof(double)));
+  KM_ASSIGN(bench.outputs, Buffer::of_host(workspace->epoch, kCases * sizeof(double)));
+  return bench;
+}
+
+/// True if the device gives the host's bits in all cases.
+template <class Number>
+bool is_exact(const Bench& bench, const Trial<Number>& trial) {
+  Function* const function = bench.find(trial.kernel);
+  if (function == nullptr || !function->info().refusal.empty()) {
+    log(LogLevel::kDebug, "vulkan", "%s: %s", trial.kernel,
+        function == nullptr ? "no such kernel" : function->info().refusal.c_str());
+    return false;
+  }
+  auto* const inputs = static_cast<Number*>(bench.inputs->mapped());
+  uint64_t random = 1;
+  for (uint32_t i = 0; i < 3 * kCases; ++i) {
+    inputs[i] = operand<Number>(next_random(&random), trial.with_subnormals);
+  }
+  if (!bench.run(*function)) return false;
+  const auto* const outputs = static_cast<const Number*>(bench.outputs->mapped());
+  uint32_t differing = 0;
+  for (uint32_t i = 0; i < kCases; ++i) {
+    const Number* const x = inputs + size_t{3} * i;
+    differing += is_same(outputs[i], trial.host(x[0], x[1], x[2])) ? 0 : 1;
+  }
+  if (differing != 0) {
+    log(LogLevel::kDebug, "vulkan", "%s: %u of %u results differ",
+        trial.kernel, differing, kCases);
+  }
+  return differing == 0;
+}
+
+/// Appends the trials that failed to `inexact`.
+template <class Trials>
+void try_all(const Bench& bench, const Trials& trials, Facts* facts, std::string* inexact) {
+  for (const auto& trial : trials) facts->*trial.fact = Exactness::exact;
+  for (const auto& trial : trials) {
+    if (is_exact(bench, trial)) continue;
+    facts->*trial.fact = Exactness::inexact;
+    *inexact += (inexact->empty() ? "" : ", ") + std::string(trial.kernel);
+  }
+}
+
+}  // namespace
+
+Result<spirv::DeviceFacts> try_arithmetic(const Adapter& adapter, const Facts& told) {
+  KM_ASSIGN(const std::unique_ptr<Context> context, Context::create(Device(adapter)));
+  const Result<Bench> bench = set_up(*context, told);
+  if (!bench) {
+    log(LogLevel::kWarn, "vulkan", "%s: its arithmetic could not be tried: %s",
+        device_uri(adapter).c_str(), bench.error().message.c_str());
+    return told;
+  }
+  Facts facts = told;
+  std::string inexact;
+  try_all(*bench, kSingle, &facts, &inexact);
+  try_all(*bench, kDouble, &facts, &inexact);
+  log(LogLevel::kInfo, "vulkan", "%s (%s): operations that are not exact: %s",
+      device_uri(adapter).c_str(), adapter.name(), inexact.empty() ? "none" : inexact.c_str());
+  return facts;
+}
+
+}  // namespace km::vulkan
