@@ -70,25 +70,6 @@ Status check_block(const Function& function, const uint32_t block[3]) {
       {most, adapter.max_threads_per_block(), info.max_threads, info.required_block});
 }
 
-Status check_launch(const Function& function, const kmb_launch& launch) {
-  const simt::KernelInfo& info = function.info();
-  if (!info.refusal.empty()) {
-    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", info.refusal.c_str());
-  }
-  KM_TRY(check_grid_limits(info.name, launch.grid, kMaxGridDim));
-  KM_TRY(check_block(function, launch.block));
-  KM_TRY(check_shared(function, launch.shared_bytes));
-  if (launch.arguments_size_bytes != info.param_bytes) {
-    return wrong_arguments_size(info.name, info.param_bytes, launch.arguments_size_bytes);
-  }
-  const bool is_clustered = launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 1;
-  if (!is_clustered && launch.is_cooperative == 0) return {};
-  return make_error(KM_ERROR_NOT_SUPPORTED,
-                    "kernel '%s': Vulkan devices promise no progress of blocks that wait for each "
-                    "other, so they have no %s launches",
-                    function.source_name().c_str(), is_clustered ? "cluster" : "cooperative");
-}
-
 Result<std::shared_ptr<Launch>> prepare(Stream& stream, Function& function,
                                         const kmb_launch& launch) {
   static std::atomic<uint64_t> grids{0};
@@ -162,6 +143,25 @@ Step step_of(Stream& stream, const std::shared_ptr<Launch>& launch, std::vector<
 }
 
 }  // namespace
+
+Status check_launch(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& info = function.info();
+  if (!info.refusal.empty()) {
+    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", info.refusal.c_str());
+  }
+  KM_TRY(check_grid_limits(info.name, launch.grid, kMaxGridDim));
+  KM_TRY(check_block(function, launch.block));
+  KM_TRY(check_shared(function, launch.shared_bytes));
+  if (launch.arguments_size_bytes != info.param_bytes) {
+    return wrong_arguments_size(info.name, info.param_bytes, launch.arguments_size_bytes);
+  }
+  const bool is_clustered = launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 1;
+  if (!is_clustered && launch.is_cooperative == 0) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "kernel '%s': Vulkan devices promise no progress of blocks that wait for each "
+                    "other, so they have no %s launches",
+                    function.source_name().c_str(), is_clustered ? "cluster" : "cooperative");
+}
 
 Result<std::vector<Step>> launch_steps(Stream& stream, Function& function,
                                        const kmb_launch& launch) {

@@ -60,13 +60,23 @@ Step Event::record_time(const std::shared_ptr<Mark>& mark) const {
   return step;
 }
 
-Step Event::record(const std::shared_ptr<Mark>& mark) const {
-  if (has_timing_ && mark->stream->epoch().queries() != VK_NULL_HANDLE) return record_time(mark);
+Step Event::record(Stream& stream) {
+  const auto mark = std::make_shared<Mark>();
+  mark->stream = stream.shared_from_this();
+  mark->ticket = UINT64_MAX;  // the step notes the arrival
+  set_latest(mark);
+  if (has_timing_ && stream.epoch().queries() != VK_NULL_HANDLE) return record_time(mark);
   Step step;
   step.complete = [mark] {
     mark->time_ns = host_time_ns();
     mark->is_reached = true;
   };
+  return step;
+}
+
+Step wait_for_mark(std::shared_ptr<const Mark> mark) {
+  Step step;
+  if (mark) step.may_start = [mark = std::move(mark)] { return mark->is_over(); };
   return step;
 }
 
@@ -86,11 +96,7 @@ km_status event_record(kmb_event* handle, kmb_stream* stream, kmb_error* error) 
   return guarded(error, [&]() -> Status {
     Stream& target = *from(stream);
     KM_TRY(target.epoch().require_alive());
-    const auto mark = std::make_shared<Mark>();
-    mark->stream = target.shared_from_this();
-    mark->ticket = UINT64_MAX;  // its step notes the arrival
-    KM_TRY(target.add(from(handle)->record(mark)));
-    from(handle)->set_latest(mark);
+    KM_TRY(target.add(from(handle)->record(target)));
     return {};
   });
 }

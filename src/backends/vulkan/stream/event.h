@@ -30,11 +30,11 @@ class Event {
   bool has_timing() const { return has_timing_; }
   /// The place of the last recording; null: there was none.
   std::shared_ptr<Mark> latest() const;
-  void set_latest(std::shared_ptr<Mark> mark);
-  /// The step that records the event in a stream.
-  Step record(const std::shared_ptr<Mark>& mark) const;
+  /// The step that records the event in a stream, which counts as its place from now on.
+  Step record(Stream& stream);
 
  private:
+  void set_latest(std::shared_ptr<Mark> mark);
   Step record_time(const std::shared_ptr<Mark>& mark) const;
 
   const std::shared_ptr<const Workspace> workspace_;
@@ -42,6 +42,9 @@ class Event {
   mutable std::mutex mutex_;
   std::shared_ptr<Mark> latest_;
 };
+
+/// The step that waits until a place of any stream is reached; null: for nothing.
+Step wait_for_mark(std::shared_ptr<const Mark> mark);
 
 /// The step that calls a host function.
 Result<Step> host_call(km_host_callback callback, void* user_data);

@@ -64,11 +64,7 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
 km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* error) {
   uint64_t ticket = 0;
   return enqueue(stream, &ticket, error, [&](Stream&) -> Result<Step> {
-    Step step;
-    if (std::shared_ptr<const Mark> mark = from(event)->latest()) {
-      step.may_start = [mark] { return mark->is_over(); };
-    }
-    return step;
+    return wait_for_mark(from(event)->latest());
   });
 }
 
@@ -79,9 +75,7 @@ km_status stream_wait_ticket(kmb_stream* stream, kmb_stream* other, uint64_t* in
     auto mark = std::make_shared<Mark>();
     mark->stream = from(other)->shared_from_this();
     mark->ticket = *inout_ticket;
-    Step step;
-    step.may_start = [mark] { return mark->is_over(); };
-    return step;
+    return wait_for_mark(mark);
   });
 }
 
