@@ -111,8 +111,8 @@ Result<Node> make_node(const kmb_graph_node& node) {
       [](const kmb_kernel_node& kernel) { return kernel_node(kernel); },
       [&](const kmb_copy_node& copy) -> Result<Node> { return bytes_node(node.kind, copy); },
       [](const kmb_copy_3d& rows) -> Result<Node> { return copy_node(rows); },
-      [](const kmb_copy_peer_node&) -> Result<Node> {
-        return no_such_nodes("copies between contexts");
+      [](const kmb_copy_peer_node& peer) -> Result<Node> {
+        return Node([peer](Stream&) { return one(peer_copy_step(peer)); });
       },
       [](const kmb_fill_node& fill) -> Result<Node> {
         return fill_node({.destination = fill.destination,

@@ -226,12 +226,36 @@ km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued*
   return copy_and_wait(stream, *copy, queued, out_ticket, error);
 }
 
-km_status copy_peer(kmb_stream*, kmb_context*, uint64_t, kmb_context*, uint64_t, uint64_t,
-                    uint64_t*, kmb_error* error) {
-  return report(make_error(KM_ERROR_NOT_SUPPORTED,
-                           "contexts on Vulkan devices have no copies between them yet: copy "
-                           "through host memory"),
-                error);
+Result<Step> peer_copy_step(const kmb_copy_peer_node& copy) {
+  const auto to = from(copy.destination_context)->workspace();
+  const auto source = from(copy.source_context)->workspace();
+  KM_TRY(to->epoch->require_alive());
+  KM_TRY(source->epoch->require_alive());
+  if (!to->epoch->adapter().shares_host_memory() ||
+      !source->epoch->adapter().shares_host_memory()) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "contexts on %s have no copies between them: the host does not reach their "
+                      "memory; copy through host memory",
+                      device_uri(to->epoch->adapter()).c_str());
+  }
+  Step step;
+  step.follows_all = true;
+  step.record = [copy, to, source](Commands&) -> Status {
+    const auto target = to->epoch->device_memory().find(copy.destination, copy.size_bytes);
+    const auto begin = source->epoch->device_memory().find(copy.source, copy.size_bytes);
+    // A context that was reset since has lost its memory, and the copy with it.
+    if (target && begin) std::memcpy(target->mapped, begin->mapped, copy.size_bytes);
+    return {};
+  };
+  return step;
+}
+
+km_status copy_peer(kmb_stream* stream, kmb_context* destination_context, uint64_t destination,
+                    kmb_context* source_context, uint64_t source, uint64_t size_bytes,
+                    uint64_t* out_ticket, kmb_error* error) {
+  return enqueue(stream, out_ticket, error, [&](Stream&) {
+    return peer_copy_step({destination, source, size_bytes, destination_context, source_context});
+  });
 }
 
 }  // namespace km::vulkan
