@@ -172,9 +172,50 @@ Value* IRBuilderBase::arithmetic(Op op, Value* a, Value* c) {
   return result;
 }
 
-Value* IRBuilderBase::CreateFAdd(Value* a, Value* c) { return arithmetic(Op::OpFAdd, a, c); }
-Value* IRBuilderBase::CreateFSub(Value* a, Value* c) { return arithmetic(Op::OpFSub, a, c); }
-Value* IRBuilderBase::CreateFMul(Value* a, Value* c) { return arithmetic(Op::OpFMul, a, c); }
+/// a + 0 for a constant zero: a, but for the sum of zeros.
+Value* IRBuilderBase::plus_zero(Value* a, Value* zero) {
+  if (zero->content != 0) return a;  // -0
+  Value* is_zero = CreateFCmpOEQ(a, zero);
+  return CreateSelect(is_zero, zero, a);
+}
+
+/// a * 0 for a constant zero: a zero with the product's sign, or NaN.
+Value* IRBuilderBase::times_zero(Value* a, Value* zero) {
+  Type* bits = integer_like(a->type);
+  const uint64_t top = sign_bit(a->type);
+  const uint64_t infinity = a->type->bits() == 64 ? 0x7ff0000000000000 : 0x7f800000;
+  Value* word = CreateBitCast(a, bits);
+  Value* sign = CreateAnd(CreateXor(word, CreateBitCast(zero, bits)), ConstantInt::get(bits, top));
+  Value* magnitude = CreateAnd(word, ConstantInt::get(bits, top - 1));
+  Value* finite = CreateICmpULT(magnitude, ConstantInt::get(bits, infinity));
+  Value* nan = ConstantInt::get(bits, top - 1);
+  return CreateBitCast(CreateSelect(finite, sign, nan), a->type);
+}
+
+namespace {
+
+bool is_zero_constant(const Value* value) {
+  return value->is_constant && (value->content & (sign_bit(value->type) - 1)) == 0;
+}
+
+}  // namespace
+
+Value* IRBuilderBase::CreateFAdd(Value* a, Value* c) {
+  if (context_.facts.folds_zeros && is_zero_constant(c)) return plus_zero(a, c);
+  if (context_.facts.folds_zeros && is_zero_constant(a)) return plus_zero(c, a);
+  return arithmetic(Op::OpFAdd, a, c);
+}
+
+Value* IRBuilderBase::CreateFSub(Value* a, Value* c) {
+  if (context_.facts.folds_zeros) return CreateFAdd(a, CreateFNeg(c));
+  return arithmetic(Op::OpFSub, a, c);
+}
+
+Value* IRBuilderBase::CreateFMul(Value* a, Value* c) {
+  if (context_.facts.folds_zeros && is_zero_constant(c)) return times_zero(a, c);
+  if (context_.facts.folds_zeros && is_zero_constant(a)) return times_zero(c, a);
+  return arithmetic(Op::OpFMul, a, c);
+}
 
 /// A quotient of f32 that was rounded to f64 first is right, too: no quotient of 24-bit numbers is
 /// that close to the middle between two f32.
@@ -192,6 +233,7 @@ Value* IRBuilderBase::CreateFDiv(Value* a, Value* c) {
 Value* IRBuilderBase::CreateFNeg(Value* a) {
   Type* bits = integer_like(a->type);
   Value* sign = ConstantInt::get(bits, sign_bit(a->type));
+  if (a->is_constant) return ConstantInt::get(a->type, a->content ^ sign->content);
   return CreateBitCast(CreateXor(CreateBitCast(a, bits), sign), a->type);
 }
 

@@ -29,11 +29,39 @@ constexpr uint32_t kDeviceScope = static_cast<uint32_t>(spv::Scope::Device);
 
 }  // namespace
 
-/// The thread that changes the record's kind from none writes the rest.
+void Shader::keep_fault(V kind, const ptx::Instruction& at, V address, uint32_t size_bytes) {
+  if_then(b.CreateICmpEQ(load(fault_kind_), u32(0)), [&] {
+    store(fault_kind_, kind);
+    store(fault_line_, u32(at.location.line));
+    store(fault_address_, address);
+    store(fault_size_, u32(size_bytes));
+  });
+}
+
+void Shader::begin_faults() {
+  fault_kind_ = new_variable(b.getInt32Ty());
+  fault_line_ = new_variable(b.getInt32Ty());
+  fault_address_ = new_variable(b.getInt64Ty());
+  fault_size_ = new_variable(b.getInt32Ty());
+  store(fault_kind_, u32(0));
+}
+
+void Shader::end_faults() {
+  V kind = load(fault_kind_);
+  if_then(b.CreateICmpNE(kind, u32(0)), [&] {
+    note_fault(kind, load(fault_line_), load(fault_address_), load(fault_size_), {});
+  });
+}
+
 void Shader::note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
                         const std::vector<V>& words) {
-  std::vector<V> arguments{record_u64(offsetof(LaunchRecord, fault)), u32(word(kind)),
-                           u32(at.location.line), address, size_bytes};
+  note_fault(u32(word(kind)), u32(at.location.line), address, size_bytes, words);
+}
+
+/// The thread that changes the record's kind from none writes the rest.
+void Shader::note_fault(V kind, V line, V address, V size_bytes, const std::vector<V>& words) {
+  std::vector<V> arguments{record_u64(offsetof(LaunchRecord, fault)), kind, line, address,
+                           size_bytes};
   for (unsigned axis = 0; axis < 3; ++axis) arguments.push_back(block_index(axis));
   for (unsigned axis = 0; axis < 3; ++axis) arguments.push_back(thread_index(axis));
   for (size_t i = 0; i < 4; ++i) arguments.push_back(i < words.size() ? words[i] : u64(0));

@@ -33,6 +33,7 @@ Shader::Shader(const ShaderInput& from)
   declare_execution_modes();
   declare_interface();
   declare_memory();
+  if (input.options.checked) begin_faults();
 }
 
 void Shader::declare_execution_modes() {
@@ -170,6 +171,7 @@ uint64_t Shader::shared_extra_bytes() const {
 }
 
 Code Shader::finish() {
+  if (input.options.checked) end_faults();
   append(main.body, Op::OpReturn, std::initializer_list<uint32_t>{});
   return context.writer.finish(main, facts.spirv_version);
 }

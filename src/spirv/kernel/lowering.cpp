@@ -5,7 +5,7 @@
 #include "ptx/checks/program_check.h"
 #include "ptx/forms.h"
 #include "ptx/names.h"
-#include "simt/arithmetic/lanes.h"
+#include "simt/kernel/nan_bits.h"
 
 namespace km::spirv {
 
@@ -79,32 +79,6 @@ bool Lowering::lower(const simt::Inst& inst) {
   return true;
 }
 
-namespace {
-
-/// True if the results of an instruction are numbers whose NaNs have PTX's bits; others pass on the
-/// bits that they are given.
-bool makes_numbers(const ptx::Instruction& instruction) {
-  switch (ptx::family_of(instruction)) {
-    case Family::real:
-    case Family::approx:
-    case Family::convert:
-    case Family::half:
-    case Family::narrow_float:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Conversions from and to f64 keep a NaN's sign and payload.
-bool keeps_nan(const ptx::Instruction& instruction) {
-  return instruction.opcode == Opcode::cvt &&
-         (instruction.type(0) == Type::f64 || instruction.type(1) == Type::f64) &&
-         ptx::is_float(instruction.type(0)) && ptx::is_float(instruction.type(1));
-}
-
-}  // namespace
-
 void Lowering::lower_arithmetic(const simt::Inst& inst) {
   const auto& ptx = *inst.ptx;
   std::vector<V> sources;
@@ -120,13 +94,7 @@ void Lowering::lower_arithmetic(const simt::Inst& inst) {
   s.context.flushes = ptx.has(Modifier::ftz) && ptx::family_of(ptx) == Family::real;
   std::vector<V> results = s.arithmetic.lower(ptx, sources);
   s.context.flushes = false;
-  if (makes_numbers(ptx) && !keeps_nan(ptx)) {
-    for (V& result : results) {
-      if (result->type->kind() == llvm::Type::Kind::real) {
-        result = s.arithmetic.canonical_nan(result);
-      }
-    }
-  }
+  if (simt::makes_float(ptx)) results[0] = s.arithmetic.canonical_nan(results[0]);
   const Operand& destination = ptx.operands[0];
   const auto write = [&](const Operand& target, unsigned element) {
     if (target.kind != Operand::Kind::reg || element >= results.size()) return;

@@ -5,6 +5,7 @@
 
 #include "ptx/forms.h"
 #include "simt/analysis/memory/memory_access.h"
+#include "simt/kernel/shared_memory.h"
 
 namespace km::spirv {
 
@@ -117,32 +118,49 @@ V Memory::is_allocated(V address, uint32_t size_bytes) {
 
 void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
                      uint32_t align_bytes, const Access& access) {
-  if (!s.input.options.checked || place.space == Space::param) return access(place);
-  const auto note = [&](FaultKind kind) {
-    s.note_fault(kind, *inst.ptx, place.address, s.u32(size_bytes));
-  };
+  if (!s.input.options.checked || place.space == Space::param ||
+      is_known_inside(place, size_bytes, align_bytes)) {
+    return access(place);
+  }
   V low_bits = b.CreateAnd(place.address, s.u64(align_bytes - 1));
   V aligned = align_bytes == 1 ? b.getTrue() : b.CreateICmpEQ(low_bits, s.u64(0));
-  V inside = nullptr;
-  if (place.space == Space::global || place.space == Space::constant) {
-    inside = is_allocated(place.address, size_bytes);
-  } else if (place.space == Space::local) {
-    const uint64_t bytes = s.input.analysed.layout.local_bytes;
-    inside = bytes < size_bytes ? b.getFalse()
-                                : b.CreateICmpULE(place.address, s.u64(bytes - size_bytes));
-  } else {
-    const uint64_t own =
-        s.input.analysed.layout.dynamic_offset() + (s.input.info.reserves_shared ? 1024 : 0);
-    V bytes = b.CreateAdd(
-        b.CreateZExt(s.record_u32(offsetof(LaunchRecord, shared_dynamic_bytes)), b.getInt64Ty()),
-        s.u64(own));
-    V fits = b.CreateICmpULE(b.CreateAdd(place.address, s.u64(size_bytes)), bytes);
-    inside = b.CreateAnd(fits, b.CreateICmpULT(place.address, bytes));
-  }
+  V inside = is_inside(place, size_bytes);
   s.if_else(
-      aligned,
-      [&] { s.if_else(inside, [&] { access(place); }, [&] { note(FaultKind::illegal_address); }); },
-      [&] { note(FaultKind::misaligned_address); });
+      b.CreateAnd(aligned, inside), [&] { access(place); },
+      [&] {
+        V kind = b.CreateSelect(aligned, s.u32(word(FaultKind::illegal_address)),
+                                s.u32(word(FaultKind::misaligned_address)));
+        s.keep_fault(kind, *inst.ptx, place.address, size_bytes);
+      });
+}
+
+/// True if the bytes lie in memory of the place's space.
+V Memory::is_inside(const Place& place, uint32_t size_bytes) {
+  const auto& layout = s.input.analysed.layout;
+  if (place.space == Space::global || place.space == Space::constant) {
+    return is_allocated(place.address, size_bytes);
+  }
+  if (place.space == Space::local) {
+    if (layout.local_bytes < size_bytes) return b.getFalse();
+    return b.CreateICmpULE(place.address, s.u64(layout.local_bytes - size_bytes));
+  }
+  const uint64_t own =
+      layout.dynamic_offset() + (s.input.info.reserves_shared ? simt::kReservedSharedBytes : 0);
+  V dynamic = s.record_u32(offsetof(LaunchRecord, shared_dynamic_bytes));
+  V bytes = b.CreateAdd(b.CreateZExt(dynamic, b.getInt64Ty()), s.u64(own));
+  V fits = b.CreateICmpULE(b.CreateAdd(place.address, s.u64(size_bytes)), bytes);
+  return b.CreateAnd(fits, b.CreateICmpULT(place.address, bytes));
+}
+
+/// True if the address is a constant within the kernel's own variables.
+bool Memory::is_known_inside(const Place& place, uint32_t size_bytes, uint32_t align_bytes) const {
+  if (!place.address->is_constant) return false;
+  const auto& layout = s.input.analysed.layout;
+  const uint64_t at = place.address->content;
+  const uint64_t bytes = place.space == Space::local    ? layout.local_bytes
+                         : place.space == Space::shared ? layout.shared_static_bytes
+                                                        : 0;
+  return at % align_bytes == 0 && at < bytes && size_bytes <= bytes - at;
 }
 
 // ---- Contents.

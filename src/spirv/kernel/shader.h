@@ -143,6 +143,9 @@ class Shader {
          const FunctionBody& body);
 
   // ---- Faults.
+  /// Keeps the thread's first stray access, which finish() notes.
+  void keep_fault(V kind, const ptx::Instruction& at, V address, uint32_t size_bytes);
+  void note_fault(V kind, V line, V address, V size_bytes, const std::vector<V>& words);
   void note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
                   const std::vector<V>& words = {});
   bool uses_printf = false;
@@ -151,6 +154,8 @@ class Shader {
   void declare_interface();
   void declare_execution_modes();
   void declare_memory();
+  void begin_faults();
+  void end_faults();
   bool has_wide_shared_atomics() const;
   V builtin(spv::BuiltIn kind, unsigned component);
   void branch(Id to);
@@ -170,6 +175,7 @@ class Shader {
   std::vector<uint8_t> in_variable_;
   std::vector<std::optional<Variable>> variables_, phi_variables_;
   simt::BlockId current_ = 0;
+  Variable fault_kind_, fault_line_, fault_address_, fault_size_;
 };
 
 }  // namespace km::spirv

@@ -5,16 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "simt/kernel/nan_bits.h"
 #include "simt/plan/plan.h"
 
 namespace km::simt {
-
-/// True if the instruction is a conversion that preserves a NaN's sign and payload, as on GPUs:
-/// those from and to f64, and those to f32 that only copy bits.
-bool passes_nan(const ptx::Instruction& ptx);
-
-/// True if the instruction computes a number in f32 or f64, whose NaNs are the host's.
-bool makes_float(const ptx::Instruction& ptx);
 
 /// For each value: whether it may hold a NaN from the host's arithmetic (whose bits differ from
 /// PTX's), and whether it may hold bits that must be preserved.

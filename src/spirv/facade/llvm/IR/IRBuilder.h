@@ -337,6 +337,8 @@ class IRBuilderBase {
 
  private:
   Value* arithmetic(spv::Op op, Value* a, Value* c);
+  Value* plus_zero(Value* a, Value* zero);
+  Value* times_zero(Value* a, Value* zero);
   Value* binary(spv::Op op, Value* a, Value* c);
   Value* is_nan(Value* a);
   Value* wide_binary(spv::Op op, Value* a, Value* c);
