@@ -22,6 +22,13 @@ endfunction()
 foreach(area base ptx simt compile core cpu reference)
   km_add_unit_tests(${area})
 endforeach()
+# Software Vulkan, so that no test runs on a developer's own GPU. Empty: it is not installed.
+file(GLOB KM_LAVAPIPE /usr/share/vulkan/icd.d/lvp_icd.*.json)
+if(TARGET km_vulkan)
+  km_add_unit_tests(vulkan)
+  target_compile_definitions(km_unit_vulkan PRIVATE KM_TEST_LAVAPIPE="${KM_LAVAPIPE}")
+  target_include_directories(km_unit_vulkan SYSTEM PRIVATE ${KM_VULKAN_INCLUDE})
+endif()
 # Where the CUDA headers are, our prototypes are checked against them.
 if(TARGET km_unit_compile AND KM_CUDA_INCLUDE_DIRS)
   target_include_directories(km_unit_compile SYSTEM PRIVATE ${KM_CUDA_INCLUDE_DIRS})

@@ -64,8 +64,7 @@ inline Status check_block_limits(const std::string& kernel, const uint32_t block
 [[gnu::cold]] inline Error wrong_arguments_size(const std::string& kernel, uint64_t param_bytes,
                                                 uint64_t given_bytes) {
   return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
-                    source_name(kernel).c_str(), counted(param_bytes, "byte").c_str(),
-                    given_bytes);
+                    source_name(kernel).c_str(), counted(param_bytes, "byte").c_str(), given_bytes);
 }
 
 }  // namespace km

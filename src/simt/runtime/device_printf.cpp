@@ -55,8 +55,9 @@ class Arguments {
 bool take_string(PrintfMemory& memory, Arguments* arguments, uint64_t most_bytes,
                  std::deque<std::string>* strings, uint64_t* out_address) {
   uint64_t address = arguments->last_word();
-  std::optional<std::string> text = address == 0 ? std::optional<std::string>("(null)")
-                                                 : memory.text(address, std::min(kStringLimit, most_bytes));
+  std::optional<std::string> text = address == 0
+                                        ? std::optional<std::string>("(null)")
+                                        : memory.text(address, std::min(kStringLimit, most_bytes));
   if (!text) {
     *out_address = address;
     return false;
@@ -85,7 +86,8 @@ std::optional<std::string> format_device_printf(PrintfMemory& memory, uint64_t f
       most_bytes = static_cast<uint64_t>(copied.last_int());
     }
     if (!copied.take(argument.kind == Kind::word32 ? 4 : 8, out_address)) return std::nullopt;
-    if (argument.kind == Kind::string && !take_string(memory, &copied, most_bytes, &strings, out_address)) {
+    if (argument.kind == Kind::string &&
+        !take_string(memory, &copied, most_bytes, &strings, out_address)) {
       return std::nullopt;
     }
   }

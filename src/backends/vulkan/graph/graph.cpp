@@ -105,9 +105,7 @@ Node wait_node(const Event* event) {
 Result<Node> make_node(const kmb_graph_node& node) {
   return match_node(
       node,
-      [](const EmptyNode&) -> Result<Node> {
-        return Node([](Stream&) { return one(Step{}); });
-      },
+      [](const EmptyNode&) -> Result<Node> { return Node([](Stream&) { return one(Step{}); }); },
       [](const kmb_kernel_node& kernel) { return kernel_node(kernel); },
       [&](const kmb_copy_node& copy) -> Result<Node> { return bytes_node(node.kind, copy); },
       [](const kmb_copy_3d& rows) -> Result<Node> { return copy_node(rows); },
@@ -135,9 +133,7 @@ Result<Node> make_node(const kmb_graph_node& node) {
       [](const kmb_library_node&) -> Result<Node> { return no_such_nodes("libraries"); },
       [](const kmb_task_node&) -> Result<Node> { return no_such_nodes("tasks of the host"); },
       [](const kmb_memory_ops_node& ops) -> Result<Node> { return memory_ops_node(ops); },
-      [](const EventRecordNode& record) -> Result<Node> {
-        return record_node(from(record.event));
-      },
+      [](const EventRecordNode& record) -> Result<Node> { return record_node(from(record.event)); },
       [](const EventWaitNode& wait) -> Result<Node> { return wait_node(from(wait.event)); },
       [](const kmb_branch&) -> Result<Node> { return no_such_nodes("conditional nodes"); },
       [](const UnknownNode&) -> Result<Node> { return no_such_nodes("nodes of this kind"); });

@@ -27,8 +27,7 @@ void tell_subgroups(const Adapter& adapter, spirv::DeviceFacts* facts) {
   const VkPhysicalDeviceVulkan11Properties& properties = adapter.properties().v11;
   const VkPhysicalDeviceVulkan13Properties& sizes = adapter.properties().v13;
   const VkPhysicalDeviceVulkan13Features& features = adapter.features().v13;
-  const bool in_compute =
-      (properties.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+  const bool in_compute = (properties.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
   const auto has = [&](VkSubgroupFeatureFlags flag) {
     return in_compute && (properties.subgroupSupportedOperations & flag) != 0;
   };

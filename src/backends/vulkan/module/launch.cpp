@@ -28,7 +28,7 @@ struct Launch {
   Function& function;
   std::array<uint32_t, 3> block{};
   VkPipeline pipeline = VK_NULL_HANDLE;
-  std::shared_ptr<Buffer> buffer;  // LaunchRecord, FaultRecord, parameters
+  std::shared_ptr<Buffer> buffer;        // LaunchRecord, FaultRecord, parameters
   std::shared_ptr<PrintedText> printed;  // null: the kernel prints nothing
   AllocationList allocations;
 
@@ -105,8 +105,8 @@ void dispatch(Commands& commands, const Launch& launch, const GridPart& part) {
   constants.record = launch.buffer->address();
   constants.base_block = part.base;
   const DeviceFunctions& vk = commands.vk();
-  vk.vkCmdPushConstants(commands.handle(), launch.function.layout(), VK_SHADER_STAGE_COMPUTE_BIT,
-                        0, sizeof constants, &constants);
+  vk.vkCmdPushConstants(commands.handle(), launch.function.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                        sizeof constants, &constants);
   vk.vkCmdDispatch(commands.handle(), part.count[0], part.count[1], part.count[2]);
 }
 
@@ -190,9 +190,8 @@ Result<std::vector<Step>> launch_steps(Stream& stream, Function& function,
 
 km_status launch(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                  uint64_t* out_ticket, kmb_error* error) {
-  return enqueue(stream, out_ticket, error, [&](Stream& target) {
-    return launch_steps(target, *from(function), *launch);
-  });
+  return enqueue(stream, out_ticket, error,
+                 [&](Stream& target) { return launch_steps(target, *from(function), *launch); });
 }
 
 km_status function_prepare(kmb_function* handle, const uint32_t block[3], kmb_error* error) {

@@ -22,8 +22,8 @@ Status check_target(const ptx::Module& module) {
   const auto target = ptx::find_target(module.target);
   if (target && ptx::runs_on(*target, newest_target(kCapability))) return {};
   return make_error(KM_ERROR_INVALID_PTX,
-                    "%s: the module is for %s, Vulkan devices have compute capability %u.%u: "
-                    "compile for sm_%u or an earlier one",
+                    "%s: the module is for %s, the device has compute capability %u.%u: compile "
+                    "for sm_%u or an earlier one",
                     module.name.c_str(), module.target.c_str(), kCapabilityMajor, kCapabilityMinor,
                     kCapability);
 }
@@ -56,8 +56,8 @@ void Module::initialise(uint8_t* image) const {
       std::memcpy(own, variables[i].data.data(), variables[i].data.size());
     }
     for (const simt::Variable::Address& address : variables[i].addresses) {
-      const uint64_t content = address.content(variables_->address() +
-                                               program_->variable_offset(address.target));
+      const uint64_t content =
+          address.content(variables_->address() + program_->variable_offset(address.target));
       std::memcpy(own + address.offset, &content, address.size_bytes);
     }
   }
@@ -101,9 +101,9 @@ km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_b
     Context& owner = *from(context);
     KM_ASSIGN(std::shared_ptr<const Workspace> workspace, owner.live_workspace());
     KM_ASSIGN(const spirv::DeviceFacts* facts, device_facts(owner.adapter()));
-    KM_ASSIGN(std::unique_ptr<Module> module,
-              Module::load(std::move(workspace), *facts, owner.is_checked, {ptx, ptx_size_bytes},
-                           name));
+    KM_ASSIGN(
+        std::unique_ptr<Module> module,
+        Module::load(std::move(workspace), *facts, owner.is_checked, {ptx, ptx_size_bytes}, name));
     *out_module = to(module.release());
     return {};
   });

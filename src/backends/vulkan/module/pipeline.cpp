@@ -16,8 +16,9 @@ Pipelines::~Pipelines() {
 Status Pipelines::load(const spirv::Code& code) {
   const DeviceFunctions& vk = epoch_->vk();
   if (layout_ == VK_NULL_HANDLE) {
-    const VkPushConstantRange range{
-        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = sizeof(spirv::PushConstants)};
+    const VkPushConstantRange range{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                    .offset = 0,
+                                    .size = sizeof(spirv::PushConstants)};
     const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                             .pNext = nullptr,
                                             .flags = 0,
@@ -68,10 +69,10 @@ Result<VkPipeline> Pipelines::make(const BlockShape& shape) {
       .basePipelineHandle = VK_NULL_HANDLE,
       .basePipelineIndex = 0};
   VkPipeline pipeline = VK_NULL_HANDLE;
-  KM_TRY(epoch_->check(epoch_->vk().vkCreateComputePipelines(epoch_->device(),
-                                                             epoch_->pipeline_cache(), 1, &info,
-                                                             nullptr, &pipeline),
-                       "vkCreateComputePipelines"));
+  KM_TRY(
+      epoch_->check(epoch_->vk().vkCreateComputePipelines(
+                        epoch_->device(), epoch_->pipeline_cache(), 1, &info, nullptr, &pipeline),
+                    "vkCreateComputePipelines"));
   made_.emplace(shape, pipeline);
   return pipeline;
 }

@@ -64,9 +64,9 @@ void PrintedText::hand_out(const Workspace& workspace) {
     Record record;
     std::memcpy(&record, data + at, sizeof record);
     if (record.size_bytes < sizeof record || record.size_bytes > used - at) break;
-    RecordMemory memory(*workspace.epoch, data + at + sizeof record,
-                        std::min<uint64_t>(record.arguments_size_bytes,
-                                           record.size_bytes - sizeof record));
+    RecordMemory memory(
+        *workspace.epoch, data + at + sizeof record,
+        std::min<uint64_t>(record.arguments_size_bytes, record.size_bytes - sizeof record));
     int32_t count = 0;
     uint64_t address = 0;
     const auto text = simt::format_device_printf(memory, record.format, 0, &count, &address);

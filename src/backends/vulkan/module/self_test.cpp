@@ -25,7 +25,7 @@ struct Trial {
   const char* kernel;
   const char* instruction;
   Number (*host)(Number, Number, Number);
-  Exactness Facts::*fact;
+  Exactness Facts::* fact;
   bool with_subnormals = true;
 };
 
@@ -84,8 +84,8 @@ std::string kernel_text(const Trial<Number>& trial) {
          ".reg ." + type + " %a, %b, %c, %r;\n.reg .b32 %i, %n, %t;\n.reg .b64 %p, %q, %o;\n" +
          "ld.param.u64 %p, [x];\nld.param.u64 %q, [out];\nmov.u32 %i, %ctaid.x;\n" +
          "mov.u32 %n, %ntid.x;\nmov.u32 %t, %tid.x;\nmad.lo.s32 %i, %i, %n, %t;\n" +
-         "cvta.to.global.u64 %p, %p;\ncvta.to.global.u64 %q, %q;\n" +
-         "mul.wide.u32 %o, %i, " + shift + ";\nadd.s64 %q, %q, %o;\nmul.lo.s64 %o, %o, 3;\n" +
+         "cvta.to.global.u64 %p, %p;\ncvta.to.global.u64 %q, %q;\n" + "mul.wide.u32 %o, %i, " +
+         shift + ";\nadd.s64 %q, %q, %o;\nmul.lo.s64 %o, %o, 3;\n" +
          "add.s64 %p, %p, %o;\nld.global." + type + " %a, [%p];\nld.global." + type + " %b, [%p+" +
          shift + "];\nld.global." + type + " %c, [%p+" + std::to_string(2 * sizeof(Number)) +
          "];\n" + trial.instruction + "\nst.global." + type + " [%q], %r;\nret;\n}\n";
@@ -164,8 +164,8 @@ Result<Bench> set_up(Context& context, const Facts& told) {
   Bench bench;
   KM_ASSIGN(bench.stream, context.make_stream());
   const auto workspace = context.workspace();
-  KM_ASSIGN(bench.module, Module::load(workspace, trusting(told), false, module_text(),
-                                       "arithmetic.ptx"));
+  KM_ASSIGN(bench.module,
+            Module::load(workspace, trusting(told), false, module_text(), "arithmetic.ptx"));
   KM_ASSIGN(bench.inputs, Buffer::of_host(workspace->epoch, 3 * kCases * sizeof(double)));
   KM_ASSIGN(bench.outputs, Buffer::of_host(workspace->epoch, kCases * sizeof(double)));
   return bench;
@@ -193,8 +193,7 @@ bool is_exact(const Bench& bench, const Trial<Number>& trial) {
     differing += is_same(outputs[i], trial.host(x[0], x[1], x[2])) ? 0 : 1;
   }
   if (differing != 0) {
-    log(LogLevel::kDebug, "vulkan", "%s: %u of %u results differ",
-        trial.kernel, differing, kCases);
+    log(LogLevel::kDebug, "vulkan", "%s: %u of %u results differ", trial.kernel, differing, kCases);
   }
   return differing == 0;
 }

@@ -71,6 +71,7 @@ Status Context::reset() {
   lost->epoch->fail({KM_ERROR_CONTEXT_LOST, "the context was reset", 0});
   Scheduler::instance().wake();
   drain();
+  output_->flush();
   return renew();
 }
 

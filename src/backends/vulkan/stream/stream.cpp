@@ -63,9 +63,8 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
 
 km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* error) {
   uint64_t ticket = 0;
-  return enqueue(stream, &ticket, error, [&](Stream&) -> Result<Step> {
-    return wait_for_mark(from(event)->latest());
-  });
+  return enqueue(stream, &ticket, error,
+                 [&](Stream&) -> Result<Step> { return wait_for_mark(from(event)->latest()); });
 }
 
 km_status stream_wait_ticket(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
