@@ -19,9 +19,14 @@ function(km_add_unit_tests area)
     PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
 endfunction()
 
-foreach(area base ptx simt compile core cpu reference)
+foreach(area base ptx simt spirv compile core cpu reference)
   km_add_unit_tests(${area})
 endforeach()
+find_program(KM_SPIRV_VAL spirv-val DOC "the validator of SPIRV-Tools, for tests")
+target_compile_definitions(km_unit_spirv PRIVATE
+  KM_SPIRV_VAL="$<$<BOOL:${KM_SPIRV_VAL}>:${KM_SPIRV_VAL}>"
+  KM_TEST_PTX="${CMAKE_CURRENT_SOURCE_DIR}/kernels/ptx"
+  KM_SPIRV_REFUSED="${CMAKE_CURRENT_SOURCE_DIR}/unit/spirv/refused.txt")
 # Software Vulkan, so that no test runs on a developer's own GPU. Empty: it is not installed.
 file(GLOB KM_LAVAPIPE /usr/share/vulkan/icd.d/lvp_icd.*.json)
 if(TARGET km_vulkan)

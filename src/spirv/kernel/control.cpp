@@ -45,7 +45,7 @@ void Shader::loop(const std::function<V()>& body) {
     const Id inside = writer.new_id();
     branch(header);
     label(header);
-    append(b.code().body, Op::OpLoopMerge, {end, next, word(spv::LoopControlMask::MaskNone)});
+    append(b.code().body, Op::OpLoopMerge, {end, next, word(spv::LoopControlMask::DontUnroll)});
     branch(inside);
     label(inside);
   };

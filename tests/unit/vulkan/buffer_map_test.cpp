@@ -27,11 +27,8 @@ TEST(BufferMap, FindsNothingAcrossAnEnd) {
   BufferMap map;
   ASSERT_TRUE(map.add(1000, 100, {buffer(1), 0, nullptr}));
   ASSERT_TRUE(map.add(1100, 50, {buffer(2), 0, nullptr}));
-  for (const auto& [address, size] : {std::pair<uint64_t, uint64_t>{999, 1},
-                                      {1040, 61},
-                                      {1150, 1},
-                                      {1000, UINT64_MAX},
-                                      {0, 1}}) {
+  for (const auto& [address, size] :
+       {std::pair<uint64_t, uint64_t>{999, 1}, {1040, 61}, {1150, 1}, {1000, UINT64_MAX}, {0, 1}}) {
     EXPECT_FALSE(map.find(address, size)) << address << "+" << size;
   }
   EXPECT_TRUE(map.find(1100, 0));
@@ -40,10 +37,8 @@ TEST(BufferMap, FindsNothingAcrossAnEnd) {
 TEST(BufferMap, RefusesOverlaps) {
   BufferMap map;
   ASSERT_TRUE(map.add(1000, 100, {buffer(1), 0, nullptr}));
-  for (const auto& [begin, size] : {std::pair<uint64_t, uint64_t>{1000, 100},
-                                    {1099, 1},
-                                    {900, 101},
-                                    {900, 1000}}) {
+  for (const auto& [begin, size] :
+       {std::pair<uint64_t, uint64_t>{1000, 100}, {1099, 1}, {900, 101}, {900, 1000}}) {
     EXPECT_FALSE(map.add(begin, size, {buffer(2), 0, nullptr})) << begin << "+" << size;
   }
   EXPECT_TRUE(map.add(900, 100, {buffer(2), 0, nullptr}));

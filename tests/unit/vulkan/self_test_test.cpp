@@ -13,7 +13,7 @@ namespace {
 /// The first device of the software driver; null if the machine lacks it.
 const Adapter* software_device() {
   if (std::string(KM_TEST_LAVAPIPE).empty()) return nullptr;
-  setenv("VK_DRIVER_FILES", KM_TEST_LAVAPIPE, 1);   // the loader's own variables, new and old
+  setenv("VK_DRIVER_FILES", KM_TEST_LAVAPIPE, 1);  // the loader's own variables, new and old
   setenv("VK_ICD_FILENAMES", KM_TEST_LAVAPIPE, 1);
   static const Status loaded = load_instance();
   if (!loaded) return nullptr;

@@ -1,0 +1,158 @@
+// Every kernel of the tests' PTX files becomes a shader that spirv-val accepts, with and without
+// checks, or stands in refused.txt with the reason.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "spirv/spirv.h"
+
+namespace km::spirv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What software Vulkan of Mesa 22.3 can do.
+DeviceFacts lavapipe() {
+  DeviceFacts facts;
+  facts.name = "lavapipe";
+  facts.shared_memory_bytes = 32768;
+  facts.has_buffer_addresses = facts.has_int8 = facts.has_int16 = facts.has_int64 = true;
+  facts.has_float64 = facts.has_storage_8bit = facts.has_storage_16bit = true;
+  facts.has_int64_atomics = true;
+  facts.can_preserve_nan_32 = facts.can_preserve_nan_64 = true;
+  facts.can_round_to_nearest_32 = facts.can_round_to_nearest_64 = true;
+  facts.most_loop_iterations = 65535;
+  facts.f32_arithmetic = facts.f32_denormals = facts.f32_div = facts.f32_sqrt = Exactness::exact;
+  facts.f64_arithmetic = facts.f64_div = facts.f64_sqrt = Exactness::exact;
+  return facts;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The validator's complaint; empty if it has none.
+std::string complaint(const Code& code) {
+  const fs::path path = fs::temp_directory_path() / ("km_spirv_" + std::to_string(getpid()) + ".spv");
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(code.data()),
+             static_cast<std::streamsize>(code.size() * sizeof(uint32_t)));
+  const std::string command =
+      std::string(KM_SPIRV_VAL) + " --target-env vulkan1.2 " + path.string() + " 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  std::string output;
+  char part[256];
+  while (std::fgets(part, sizeof(part), pipe) != nullptr) output += part;
+  const int status = pclose(pipe);
+  fs::remove(path);
+  return status == 0 ? "" : output + "(status " + std::to_string(status) + ")";
+}
+
+void validate(const Program& program, uint32_t kernel) {
+  if (std::string(KM_SPIRV_VAL).empty()) return;
+  for (const bool checked : {false, true}) {
+    const auto code = translate(program, kernel, {checked});
+    ASSERT_TRUE(code) << code.error().message;
+    EXPECT_EQ(complaint(*code), "") << program.kernels()[kernel].info.name;
+  }
+}
+
+/// The lines of refused.txt that a file gives.
+std::set<std::string> refusals_of(const fs::path& path, const DeviceFacts& facts) {
+  std::set<std::string> refused;
+  const auto module = ptx::parse(text_of(path), path.filename().string());
+  EXPECT_TRUE(module) << module.error().message;
+  if (!module) return refused;
+  const auto program = Program::load(*module, facts);
+  if (!program) return {path.filename().string() + " | " + program.error().message};
+  const auto kernels = (*program)->kernels();
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const auto& info = kernels[i].info;
+    if (info.refusal.empty()) {
+      validate(**program, i);
+    } else {
+      refused.insert(info.name + " | " + info.refusal);
+    }
+  }
+  return refused;
+}
+
+std::set<std::string> lines_of(const fs::path& path) {
+  std::set<std::string> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  return lines;
+}
+
+TEST(Translate, KernelsOfTheTestsAreValidOrRefused) {
+  std::set<std::string> refused;
+  for (const auto& entry : fs::directory_iterator(KM_TEST_PTX)) {
+    if (entry.path().extension() == ".ptx") refused.merge(refusals_of(entry.path(), lavapipe()));
+  }
+  const std::set<std::string> expected = lines_of(KM_SPIRV_REFUSED);
+  for (const std::string& line : refused) {
+    EXPECT_TRUE(expected.contains(line)) << "not in refused.txt: " << line;
+  }
+  for (const std::string& line : expected) {
+    EXPECT_TRUE(refused.contains(line)) << "no longer refused: " << line;
+  }
+}
+
+constexpr char kSum[] = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 x)
+{
+  .reg .b64 %rd<2>;
+  .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [x];
+  ld.global.f32 %f1, [%rd1];
+  add.rn.f32 %f2, %f1, %f1;
+  st.global.f32 [%rd1], %f2;
+  ret;
+}
+)";
+
+TEST(Translate, WhatADeviceDoesNotRoundIsRefusedWithPlaceAndReason) {
+  DeviceFacts facts = lavapipe();
+  facts.f32_arithmetic = Exactness::inexact;
+  const auto module = ptx::parse(kSum, "sum.ptx");
+  ASSERT_TRUE(module);
+  const auto program = Program::load(*module, facts);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message,
+            "sum.ptx:10:3: 'add.rn.f32' is not supported on 'lavapipe': arithmetic on f32 is not "
+            "exact there");
+}
+
+TEST(Translate, ADeviceOfWhichNothingIsKnownRunsNothing) {
+  const auto module = ptx::parse(kSum, "sum.ptx");
+  ASSERT_TRUE(module);
+  EXPECT_FALSE(Program::load(*module, DeviceFacts{}));
+}
+
+TEST(Translate, EqualInputsGiveEqualWords) {
+  const auto module = ptx::parse(kSum, "sum.ptx");
+  ASSERT_TRUE(module);
+  const auto program = Program::load(*module, lavapipe());
+  ASSERT_TRUE(program);
+  const auto first = translate(**program, 0, {}), second = translate(**program, 0, {});
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(*first, *second);
+  EXPECT_NE(*first, *translate(**program, 0, {true}));
+}
+
+}  // namespace
+}  // namespace km::spirv
