@@ -49,6 +49,9 @@ struct DeviceFacts {
   bool can_preserve_nan_32 = false, can_preserve_nan_64 = false;
   /// The driver ends a loop after so many iterations; 0: it does not.
   uint32_t most_loop_iterations = 0;
+  /// A memory barrier, also that of an atomic operation with an order, makes the threads of a block
+  /// wait for each other as a control barrier does; atomic operations without one order all memory.
+  bool memory_barriers_wait = false;
   /// The driver takes x + 0 for x, x - x for 0 and x * 0 for 0, which -0, infinities and NaNs are
   /// not.
   bool folds_zeros = true;

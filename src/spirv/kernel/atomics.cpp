@@ -47,22 +47,16 @@ uint32_t scope_of(bool is_shared) {
   return word(is_shared ? spv::Scope::Workgroup : spv::Scope::Device);
 }
 
-uint32_t semantics(bool is_shared) {
-  return word(spv::MemorySemanticsMask::AcquireRelease) |
-         word(is_shared ? spv::MemorySemanticsMask::WorkgroupMemory
-                        : spv::MemorySemanticsMask::UniformMemory);
-}
+/// Atomic operations have no order of their own: fences beside them give it where PTX asks for it.
+constexpr uint32_t kRelaxed = 0;
 
 }  // namespace
 
 V Memory::compare_exchange(Id pointer, bool is_shared, V expected, V fresh) {
   auto& writer = s.context.writer;
-  const Id order = writer.u32(semantics(is_shared));
-  const Id failed =
-      writer.u32((semantics(is_shared) & ~word(spv::MemorySemanticsMask::AcquireRelease)) |
-                 word(spv::MemorySemanticsMask::Acquire));
+  const Id order = writer.u32(kRelaxed);
   return b.make(Op::OpAtomicCompareExchange, fresh->type,
-                {pointer, writer.u32(scope_of(is_shared)), order, failed, fresh->id, expected->id});
+                {pointer, writer.u32(scope_of(is_shared)), order, order, fresh->id, expected->id});
 }
 
 /// Returns the content before.
@@ -139,9 +133,8 @@ V Memory::atomic_word(const simt::Inst& inst, const Place& place, V first, V sec
   if (ptx.has(Modifier::cas)) return compare_exchange(pointer, is_shared, first, second);
   if (const NativeOperation* native = native_operation(ptx)) {
     const Op op = ptx::is_signed(ptx.type()) ? native->of_signed : native->of_unsigned;
-    return b.make(
-        op, first->type,
-        {pointer, writer.u32(scope_of(is_shared)), writer.u32(semantics(is_shared)), first->id});
+    return b.make(op, first->type,
+                  {pointer, writer.u32(scope_of(is_shared)), writer.u32(kRelaxed), first->id});
   }
   return exchange_loop(pointer, first->type, is_shared,
                        [&](V old) { return updated(inst, place, old, first, second); });
@@ -175,15 +168,14 @@ V Memory::atomic_wide_shared(const simt::Inst& inst, const Place& place, V first
   s.loop([&] {
     V taken = compare_exchange(lock, true, s.u32(0), s.u32(1));
     s.if_then(b.CreateICmpEQ(taken, s.u32(0)), [&] {
+      s.memory_barrier(spv::Scope::Workgroup);
       V old = load_words(place, 64);
       store_words(place, updated(inst, place, old, first, second));
       s.store(result, old);
       s.store(done, b.getTrue());
+      s.memory_barrier(spv::Scope::Workgroup);
       append(b.code().body, Op::OpAtomicStore,
-             {lock, writer.u32(scope_of(true)),
-              writer.u32(word(spv::MemorySemanticsMask::Release) |
-                         word(spv::MemorySemanticsMask::WorkgroupMemory)),
-              s.u32(0)->id});
+             {lock, writer.u32(scope_of(true)), writer.u32(kRelaxed), s.u32(0)->id});
     });
     return b.CreateNot(s.load(done));
   });
@@ -220,6 +212,8 @@ void Memory::lower_atomic(const simt::Inst& inst) {
   const uint32_t count = several ? content.count : 1;
   auto* bits_type = b.getIntNTy(bits);
   const Place place = place_of(inst, ptx.operands[at]);
+  const bool both = ptx.has(Modifier::acq_rel);
+  if (both || ptx.has(Modifier::release)) s.memory_barrier(spv::Scope::Device);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;
     V first = b.CreateBitCast(s.operand(inst, part, type), bits_type), second = first;

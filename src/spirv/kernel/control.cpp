@@ -121,6 +121,12 @@ void Shader::barrier() {
 }
 
 void Shader::memory_barrier(spv::Scope scope) {
+  if (facts.memory_barriers_wait) {
+    b.make(Op::OpAtomicOr, b.getInt32Ty(),
+           {state_word(u32(kFenceWord)), context.writer.u32(word(spv::Scope::Workgroup)),
+            context.writer.u32(0), u32(0)->id});
+    return;
+  }
   append(b.code().body, Op::OpMemoryBarrier,
          {context.writer.u32(word(scope)), context.writer.u32(kAllMemory)});
 }

@@ -109,7 +109,7 @@ class Shader {
   Id scratch_word(V index);  // 32-bit words, as many as threads
   Id state_word(V index);    // 128 words of the block
   /// The word of the state that is the lock of 64-bit atomics in shared memory.
-  static constexpr uint32_t kLockWord = 127;
+  static constexpr uint32_t kLockWord = 127, kFenceWord = 126;
   Id local_word(V index);
   V load_word(Id pointer);
   void store_word(Id pointer, V value);

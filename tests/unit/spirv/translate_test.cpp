@@ -30,6 +30,7 @@ DeviceFacts lavapipe() {
   facts.can_preserve_nan_32 = facts.can_preserve_nan_64 = true;
   facts.can_round_to_nearest_32 = facts.can_round_to_nearest_64 = true;
   facts.most_loop_iterations = 65535;
+  facts.memory_barriers_wait = true;
   facts.f32_arithmetic = facts.f32_denormals = facts.f32_div = facts.f32_sqrt = Exactness::exact;
   facts.f64_arithmetic = facts.f64_div = facts.f64_sqrt = Exactness::exact;
   return facts;
@@ -44,7 +45,8 @@ std::string text_of(const fs::path& path) {
 
 /// The validator's complaint; empty if it has none.
 std::string complaint(const Code& code) {
-  const fs::path path = fs::temp_directory_path() / ("km_spirv_" + std::to_string(getpid()) + ".spv");
+  const fs::path path =
+      fs::temp_directory_path() / ("km_spirv_" + std::to_string(getpid()) + ".spv");
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(code.data()),
              static_cast<std::streamsize>(code.size() * sizeof(uint32_t)));

@@ -63,6 +63,7 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
   facts.has_memory_model_device_scope = features.v12.vulkanMemoryModelDeviceScope == VK_TRUE;
   if (adapter.properties().v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
     facts.most_loop_iterations = kLlvmpipeLoopRounds;
+    facts.memory_barriers_wait = true;
   }
   tell_arithmetic(adapter, &facts);
   tell_subgroups(adapter, &facts);
