@@ -12,7 +12,7 @@
 
 namespace km {
 
-/// What a block may have: of the device, and of the kernel.
+/// The limits of a block: of the device, and of the kernel.
 struct BlockLimits {
   const uint32_t* max_dim;  // along x, y, z
   uint32_t device_threads, kernel_threads;

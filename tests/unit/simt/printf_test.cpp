@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "simt/engine.h"
-#include "simt/runtime/printf.h"
+#include "simt/runtime/print/printf.h"
 
 namespace km::simt {
 namespace {

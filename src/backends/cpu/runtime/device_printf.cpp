@@ -1,7 +1,7 @@
 #include "backends/cpu/runtime/device_printf.h"
 
 #include "backends/cpu/fault/guarded_memory.h"
-#include "simt/runtime/device_printf.h"
+#include "simt/runtime/print/device_printf.h"
 
 namespace km::cpu {
 namespace {

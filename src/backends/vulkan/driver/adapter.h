@@ -67,7 +67,7 @@ class Adapter {
   uint32_t timestamp_bits() const { return timestamp_bits_; }
   /// Bytes of the largest heap that only the device has, or of the largest one.
   uint64_t memory_bytes() const;
-  /// What one allocation may have.
+  /// The size of the largest allocation.
   uint64_t largest_allocation_bytes() const;
   uint32_t max_threads_per_block() const { return limits().maxComputeWorkGroupInvocations; }
 

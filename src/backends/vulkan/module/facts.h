@@ -1,4 +1,4 @@
-// What generated code may assume of a device, for which small kernels are run on it once.
+// The facts of a device that generated code builds on; small kernels find some of them out.
 #pragma once
 
 #include "backends/vulkan/driver/adapter.h"

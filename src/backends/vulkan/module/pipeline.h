@@ -11,7 +11,7 @@
 
 namespace km::vulkan {
 
-/// What a pipeline is made for: the specialisation constants of spirv::SpecialisationConstant.
+/// The specialisation constants of a pipeline, by spirv::SpecialisationConstant.
 using BlockShape = std::array<uint32_t, 4>;
 
 /// The pipelines of a kernel, each made when it is first asked for.

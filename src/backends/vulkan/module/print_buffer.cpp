@@ -5,7 +5,7 @@
 
 #include "backends/vulkan/module/launch_fault.h"
 #include "base/text.h"
-#include "simt/runtime/device_printf.h"
+#include "simt/runtime/print/device_printf.h"
 
 namespace km::vulkan {
 namespace {

@@ -1,4 +1,4 @@
-// What the kernels of one launch print.
+// The text that one launch prints.
 #pragma once
 
 #include <memory>

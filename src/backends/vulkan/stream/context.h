@@ -17,7 +17,7 @@ class Context {
 
   const Adapter& adapter() const { return adapter_; }
   Output& output() { return *output_; }
-  /// What the context has in its present epoch.
+  /// The workspace of the present epoch.
   std::shared_ptr<const Workspace> workspace() const;
   /// workspace(), or the error of a context that has failed.
   Result<std::shared_ptr<const Workspace>> live_workspace() const;

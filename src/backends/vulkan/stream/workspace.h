@@ -1,4 +1,4 @@
-// What a context has in one epoch.
+// The objects of a context that live for one epoch.
 #pragma once
 
 #include <memory>

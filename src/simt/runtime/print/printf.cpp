@@ -1,5 +1,5 @@
 // Device printf: C's format, with the arguments in the memory layout of CUDA's vprintf.
-#include "simt/runtime/printf.h"
+#include "simt/runtime/print/printf.h"
 
 #include <locale.h>
 

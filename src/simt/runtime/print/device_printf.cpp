@@ -1,4 +1,4 @@
-#include "simt/runtime/device_printf.h"
+#include "simt/runtime/print/device_printf.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "base/integers.h"
 #include "simt/engine.h"
-#include "simt/runtime/printf.h"
+#include "simt/runtime/print/printf.h"
 
 namespace km::simt {
 namespace {
