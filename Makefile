@@ -18,8 +18,8 @@ BUILD := build/release
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## the library, the CPU plugin, the command (the default)
-	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill-command
+build: ## the library, the plugins, the command (the default)
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-plugins kernelmill-command
 
 demo: ## runs CUDA kernels on a photograph and shows where the pictures are
 	@scripts/demo.sh $(PRESET)

@@ -7,7 +7,7 @@ if [[ $# -gt 1 || ${1:-test} != test ]]; then
   echo "dist.sh: usage: dist.sh [test]" >&2
   exit 2
 fi
-targets=(kernelmill kernelmill-cpu kernelmill-command)
+targets=(kernelmill kernelmill-plugins kernelmill-command)
 if [[ ${1:-} == test ]]; then
   scripts/setup.sh dist
   targets+=(km_staged_tests)
