@@ -136,7 +136,8 @@ KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NO
 /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., "vulkan:0", or "auto": the device that
  * KM_DEVICE names, otherwise the first CUDA device that works, otherwise the CPU; the log
  * (KM_LOG=info) has the choice and its reason. The handle is the caller's, to be given to
- * km_device_destroy. CUDA: cuDeviceGet. Blocking: no, but loading a backend takes milliseconds.
+ * km_device_destroy. CUDA: cuDeviceGet.
+ * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form;
  *   KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "metal", "webgpu", "opengl",
  *   "opengles" or "webgl2", and the message names an alternative;
