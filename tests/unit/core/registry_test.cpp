@@ -81,6 +81,15 @@ TEST(Registry, FailuresAreRemembered) {
               HasSubstr("there is no backend 'cuda'; this build has: broken"));
 }
 
+TEST(Registry, SomeBackendsAreForThoseWhoNameThem) {
+  Registry registry;
+  registry.add_plugin("one");
+  registry.add_plugin("other", true);
+  EXPECT_FALSE(registry.is_by_name_only(0));
+  EXPECT_TRUE(registry.is_by_name_only(1));
+  EXPECT_THAT(registry.get("third").error().message, HasSubstr("this build has: one, other"));
+}
+
 TEST(Registry, NullBackendOpensAndSaysWhatItIs) {
   Registry registry;
   registry.add_builtin(null_backend());

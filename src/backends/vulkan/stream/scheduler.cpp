@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/assert.h"
@@ -202,12 +203,12 @@ void Scheduler::when_over(std::span<const kmb_use> uses, std::function<void()> a
 }
 
 bool Scheduler::run_actions(Lock& lock) {
-  std::vector<Action> ready;
-  for (Action& action : actions_) {
-    if (are_over(action.uses)) ready.push_back(std::move(action));
-  }
-  if (ready.empty()) return false;
-  std::erase_if(actions_, [](const Action& action) { return !action.run; });
+  const auto first = std::stable_partition(
+      actions_.begin(), actions_.end(), [](Action& action) { return !are_over(action.uses); });
+  if (first == actions_.end()) return false;
+  std::vector<Action> ready(std::make_move_iterator(first),
+                            std::make_move_iterator(actions_.end()));
+  actions_.erase(first, actions_.end());
   lock.unlock();
   for (Action& action : ready) action.run();
   ready.clear();
