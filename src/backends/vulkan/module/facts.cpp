@@ -43,6 +43,21 @@ void tell_subgroups(const Adapter& adapter, spirv::DeviceFacts* facts) {
       sizes.minSubgroupSize <= kWarp && sizes.maxSubgroupSize >= kWarp;
 }
 
+/// Refuses what is not exact and has no other way in generated code: f64 as a whole, and a device
+/// whose f32 is not exact.
+Status refuse_inexact(const Adapter& adapter, spirv::DeviceFacts* facts) {
+  using spirv::Exactness;
+  for (const Exactness of_f64 :
+       {facts->f64_arithmetic, facts->f64_fma, facts->f64_div, facts->f64_sqrt}) {
+    if (of_f64 != Exactness::exact) facts->has_float64 = false;
+  }
+  if (facts->f32_arithmetic == Exactness::exact && facts->f32_fma == Exactness::exact) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "%s (%s) runs no kernels: its sums, products or fused products of f32 are not "
+                    "exact (KM_LOG=info names the operations)",
+                    device_uri(adapter).c_str(), adapter.name());
+}
+
 }  // namespace
 
 spirv::DeviceFacts told_facts(const Adapter& adapter) {
@@ -77,7 +92,8 @@ Result<const spirv::DeviceFacts*> device_facts(const Adapter& adapter) {
   const std::lock_guard lock(mutex);
   std::unique_ptr<const spirv::DeviceFacts>& found = known[&adapter];
   if (!found) {
-    KM_ASSIGN(const spirv::DeviceFacts tried, try_arithmetic(adapter, told_facts(adapter)));
+    KM_ASSIGN(spirv::DeviceFacts tried, try_arithmetic(adapter, told_facts(adapter)));
+    KM_TRY(refuse_inexact(adapter, &tried));
     found = std::make_unique<const spirv::DeviceFacts>(tried);
   }
   return found.get();

@@ -203,8 +203,8 @@ void Scheduler::when_over(std::span<const kmb_use> uses, std::function<void()> a
 }
 
 bool Scheduler::run_actions(Lock& lock) {
-  const auto first = std::stable_partition(
-      actions_.begin(), actions_.end(), [](Action& action) { return !are_over(action.uses); });
+  const auto first = std::stable_partition(actions_.begin(), actions_.end(),
+                                           [](Action& action) { return !are_over(action.uses); });
   if (first == actions_.end()) return false;
   std::vector<Action> ready(std::make_move_iterator(first),
                             std::make_move_iterator(actions_.end()));
