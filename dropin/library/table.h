@@ -10,7 +10,7 @@ namespace km::library {
 
 /// The last two bytes are a version number of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 6}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 7}};
 
 /// Memory that work of a library may access: an array, or a scalar in device memory.
 struct BlasArray {

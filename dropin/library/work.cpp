@@ -75,6 +75,12 @@ km_status run_piece(void* data, uint64_t piece, kmb_error* error) {
   return status_of_failure(done);
 }
 
+/// The call keeps the work: its stream may go on, and drop the task, before start() returns.
+uint32_t start(void* data, void (*resume)(void*), void* resume_data) {
+  const SharedWork work = static_cast<TaskData*>(data)->work;
+  return work->start(resume, resume_data) ? 1 : 0;
+}
+
 }  // namespace
 
 cu::CUresult fail_work(cu::CUresult result, const char* format, ...) noexcept {
@@ -98,7 +104,8 @@ cu::CUresult submit(cu::CUstream stream, SharedWork work, std::span<const BlasAr
   const Work& queued = *work;
   data->work = std::move(work);
   const kmb_task task = {queued.name(), data.get(), queued.pieces(), queued.estimated_ns(),
-                         run_piece,     retain,     release,         for_graph};
+                         run_piece,     retain,     release,         for_graph,
+                         queued.is_asynchronous() ? start : nullptr};
   const cu::CUresult result =
       found->table->submit_task(stream, &task, arrays.data(), static_cast<uint32_t>(arrays.size()));
   release(data.release());

@@ -31,6 +31,14 @@ class Work {
   /// the stream's context, as a fault of a kernel does; fail_work() makes them. An access to
   /// missing memory ends the function without running destructors.
   virtual cu::CUresult run(uint64_t piece) const = 0;
+  /// True for work that start() begins in place of run(), because it may need work of other streams.
+  virtual bool is_asynchronous() const noexcept { return false; }
+  /// Begins the work, without waiting for it. Returns true if the work is over; otherwise
+  /// resume(resume_data) has to be called once when it is, on any thread.
+  virtual bool start([[maybe_unused]] void (*resume)(void*),
+                     [[maybe_unused]] void* resume_data) const {
+    return true;
+  }
   /// The work that one executable graph runs in place of this, with the same number of pieces;
   /// null: this one. `graph` is the graph's number, by which operations of one call find memory
   /// that they share in that graph alone. It is called while the graph is made, and may not call

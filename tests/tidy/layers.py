@@ -42,6 +42,8 @@ INSIDE = [
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
     layer("math", "base",
           "routines of libraries for the host's threads: FFT, sparse matrices, LAPACK"),
+    layer("comm", "base",
+          "communicators: collective operations between threads and processes of one machine"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 
@@ -180,6 +182,11 @@ ROOMS = {
         "lapack": set(),
         "sparse": set(),
     },
+    "src/comm": {
+        "operation": set(),
+        "segment": {"operation"},
+        "group": {"operation", "segment"},
+    },
     "src/core": {
         "error": set(),
         "object": set(),
@@ -212,7 +219,7 @@ ROOMS = {
                     "threads"},
         "command": {"check", "config", "device", "execution", "fault", "memory", "order", "trials",
                     "threads"},
-        "stream": {"command", "config", "counters", "device", "execution", "fault", "memory",
+        "stream": {"check", "command", "config", "counters", "device", "execution", "fault", "memory",
                    "order", "threads"},
         "buffers": {"check", "command", "config", "device", "fault", "memory", "order", "stream",
                     "threads"},

@@ -11,6 +11,7 @@ class HostTask final : public Task {
   /// Takes over the reference to the task's data.
   explicit HostTask(const kmb_task& task) : task_(task) {
     KM_ASSERT(task.run != nullptr && task.pieces != 0, "a task has pieces and a function");
+    KM_ASSERT(task.start == nullptr || task.pieces == 1, "a task that is started has one piece");
   }
   ~HostTask() override { task_.release(task_.data); }
 
@@ -22,6 +23,10 @@ class HostTask final : public Task {
     const km_status status = task_.run(task_.data, piece, &error);
     if (status == KM_SUCCESS) return {};
     return make_error(status, "%s: %s", task_.name, error.message);
+  }
+  bool is_asynchronous() const override { return task_.start != nullptr; }
+  bool start(void (*resume)(void*), void* resume_data) const override {
+    return task_.start(task_.data, resume, resume_data) != 0;
   }
 
  private:

@@ -26,6 +26,14 @@ class Task {
   /// that programs start with. An access to missing memory (a mapped file that was truncated) ends
   /// the function without running destructors, so resources that it holds are lost.
   virtual Status run(uint64_t piece) const = 0;
+  /// True for work that start() begins in place of run(), and that may need work of other streams.
+  virtual bool is_asynchronous() const { return false; }
+  /// Begins the work without waiting for it. Returns true if the work is over; otherwise
+  /// resume(resume_data) is called once when it is, on any thread, maybe before the return.
+  virtual bool start([[maybe_unused]] void (*resume)(void*),
+                     [[maybe_unused]] void* resume_data) const {
+    return true;
+  }
   /// Called when an access to missing memory has ended run().
   virtual void abandon() const {}
   /// Floating-point operations, for profiles.

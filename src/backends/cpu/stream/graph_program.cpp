@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/event.h"
@@ -72,6 +73,7 @@ void GraphProgram::look_for_waits() {
     const Command& command = node->command;
     return command.kind == CommandKind::callback || command.kind == CommandKind::wait ||
            (command.kind == CommandKind::memory && command.memory_ops->has_waits()) ||
+           (command.kind == CommandKind::task && command.task->is_asynchronous()) ||
            (command.kind == CommandKind::kernel && command.run.unit->may_wait());
   });
 }

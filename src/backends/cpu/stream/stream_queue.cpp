@@ -5,7 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/command/check_report.h"
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
@@ -18,6 +20,7 @@
 #include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/arch/float_control.h"
 #include "base/assert.h"
 #include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
@@ -232,8 +235,11 @@ bool Stream::execute(Command& command, Executor* executor) {
   switch (command.kind) {
     case CommandKind::kernel:
     case CommandKind::transfer:
-    case CommandKind::task:
       return context_->failed() || execute_work(command, executor);
+    case CommandKind::task:
+      if (context_->failed()) return true;
+      return command.task->is_asynchronous() ? start_task(command)
+                                             : execute_work(command, executor);
     case CommandKind::record:
       command.marker->reach();
       return true;
@@ -423,6 +429,14 @@ bool Stream::hand_to_callback_thread(Command& command) {
     call = followed_call(std::move(call));
   post_callback({.call = std::move(call), .then = [this] { resume(); }});
   return false;
+}
+
+/// Returns true if the task's work is over; otherwise the thread that ends it continues the stream.
+bool Stream::start_task(Command& command) {
+  if (context_->is_exiting()) return true;
+  if (UndefinedMemory::is_used()) UndefinedMemory::instance().define_all();
+  const arch::DefaultFloats floats;
+  return command.task->start([](void* stream) { static_cast<Stream*>(stream)->resume(); }, this);
 }
 
 namespace {

@@ -1,0 +1,195 @@
+#include "comm/group/communicator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/env.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "comm/group/local_group.h"
+#include "comm/group/shared_engine.h"
+
+namespace km::comm {
+namespace {
+
+constexpr uint64_t kGrowKey = uint64_t{1} << 63;
+
+Failure read_timeout(uint64_t* out_ns) {
+  constexpr uint64_t kMostSeconds = 1'000'000;
+  const Result<uint64_t> seconds = env_integer(EnvVar::KM_COMM_TIMEOUT_S, 1, kMostSeconds, 600);
+  if (!seconds) return make_failure(FailureKind::kArgument, "%s", seconds.error().message.c_str());
+  *out_ns = *seconds * 1'000'000'000U;
+  return {};
+}
+
+template <class T>
+NoticeData notice_of(const T& value) {
+  static_assert(sizeof(T) <= kNoticeBytes);
+  NoticeData data{};
+  std::memcpy(data.data(), &value, sizeof value);
+  return data;
+}
+template <class T>
+T read_notice(const NoticeData& data) {
+  T value;
+  std::memcpy(&value, data.data(), sizeof value);
+  return value;
+}
+
+struct SplitRequest {
+  int32_t color, key;
+};
+
+/// The ranks of a color, in the order of keys.
+std::vector<uint32_t> ranks_of(const std::vector<NoticeData>& requests, int color) {
+  std::vector<std::pair<int32_t, uint32_t>> found;
+  for (uint32_t i = 0; i < requests.size(); ++i) {
+    const auto request = read_notice<SplitRequest>(requests[i]);
+    if (request.color == color) found.emplace_back(request.key, i);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<uint32_t> ranks;
+  for (const auto& [key, rank] : found) ranks.push_back(rank);
+  return ranks;
+}
+
+uint32_t place_in(const std::vector<uint32_t>& ranks, uint32_t rank) {
+  return static_cast<uint32_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
+}  // namespace
+
+Failure Communicator::join(const UniqueId& id, const Place& place,
+                           std::shared_ptr<Communicator>* out) {
+  if (place.ranks == 0 || place.ranks > kMostRanks || place.rank >= place.ranks) {
+    return make_failure(FailureKind::kArgument, "there is no rank %d of %d ranks",
+                        static_cast<int>(place.rank), static_cast<int>(place.ranks));
+  }
+  uint64_t timeout_ns = 0;
+  if (Failure failure = read_timeout(&timeout_ns)) return failure;
+  std::unique_ptr<Membership> membership;
+  Failure failure =
+      Membership::join(id, place.ranks, place.rank, place.device, timeout_ns, &membership);
+  if (failure) return failure;
+  std::shared_ptr<Communicator> made(new Communicator(std::move(membership)));
+  if (Failure started = made->start_engine(id)) return started;
+  *out = std::move(made);
+  return {};
+}
+
+Failure Communicator::start_engine(const UniqueId& id) {
+  const auto fail = [weak = weak_from_this()](const Failure& failure) {
+    if (const std::shared_ptr<Communicator> self = weak.lock()) self->fail(failure);
+  };
+  if (is_in_one_process()) {
+    // Every rank looks its group up before the first one can leave.
+    auto group = LocalGroup::of(id, ranks(), membership_->timeout_ns());
+    if (Failure failure = meet("start of the communicator")) return failure;
+    engine_ = make_local_engine(std::move(group), rank(), fail);
+    return {};
+  }
+  // The thread may outlive the communicator: it tells failures to the membership that it keeps.
+  engine_ = make_shared_engine(membership_, [kept = membership_, fail](const Failure& failure) {
+    kept->fail(failure);
+    fail(failure);
+  });
+  if (engine_ != nullptr) return {};
+  return make_failure(FailureKind::kSystem, "the system has no thread for rank %u: raise the limit "
+                      "on processes (ulimit -u)", rank());
+}
+
+Communicator::~Communicator() = default;
+
+bool Communicator::post(std::span<const Operation> operations, Resume resume, void* data) {
+  const auto batch = std::make_shared<Batch>(operations, resume, data);
+  engine_->post(batch);
+  return batch->end_posting();
+}
+
+void Communicator::fail(const Failure& failure) {
+  const bool is_first = !this->failure();
+  membership_->fail(failure);
+  if (is_first && failure.kind != FailureKind::kAborted) {
+    log(LogLevel::kError, "comm", "%s", this->failure().text.c_str());
+  }
+  if (engine_ != nullptr) engine_->stop();
+}
+
+Failure Communicator::meet(const char* call) {
+  std::vector<NoticeData> ignored;
+  return exchange({}, call, &ignored);
+}
+
+Failure Communicator::split(int color, int key, std::shared_ptr<Communicator>* out) {
+  out->reset();
+  std::vector<NoticeData> requests, ids;
+  if (Failure failure = exchange(notice_of(SplitRequest{color, key}), "split", &requests)) {
+    return failure;
+  }
+  const std::vector<uint32_t> members =
+      color < 0 ? std::vector<uint32_t>{} : ranks_of(requests, color);
+  UniqueId id{};
+  if (!members.empty() && members[0] == rank()) {
+    if (Failure failure = make_unique_id(&id)) return failure;
+  }
+  if (Failure failure = exchange(notice_of(id), "split", &ids)) return failure;
+  if (members.empty()) return {};
+  const Place place = {static_cast<uint32_t>(members.size()), place_in(members, rank()), device()};
+  return join(read_notice<UniqueId>(ids[members[0]]), place, out);
+}
+
+Failure Communicator::shrink(std::span<const uint32_t> excluded,
+                             std::shared_ptr<Communicator>* out) {
+  std::vector<uint32_t> members;
+  for (uint32_t i = 0; i < ranks(); ++i) {
+    if (std::find(excluded.begin(), excluded.end(), i) == excluded.end()) members.push_back(i);
+  }
+  if (place_in(members, rank()) == members.size()) {
+    return make_failure(FailureKind::kArgument, "rank %u is in its own list of excluded ranks",
+                        rank());
+  }
+  // The same ranks may shrink several times.
+  uint64_t key = hash64(members.data(), members.size() * sizeof members[0]) & ~kGrowKey;
+  {
+    const std::lock_guard lock(count_mutex_);
+    auto found = std::find_if(shrinks_.begin(), shrinks_.end(),
+                              [&](const auto& each) { return each.first == key; });
+    if (found == shrinks_.end()) found = shrinks_.insert(found, {key, 0});
+    key = (key + ++found->second) & ~kGrowKey;
+  }
+  UniqueId id{};
+  if (members[0] == rank()) {
+    if (Failure failure = make_unique_id(&id)) return failure;
+    membership_->publish(key, notice_of(id));
+  } else {
+    NoticeData data;
+    if (Failure failure = membership_->find(key, members[0], "shrink", &data)) return failure;
+    id = read_notice<UniqueId>(data);
+  }
+  const Place place = {static_cast<uint32_t>(members.size()), place_in(members, rank()), device()};
+  return join(id, place, out);
+}
+
+Failure Communicator::grow(uint32_t ranks, const UniqueId* id,
+                           std::shared_ptr<Communicator>* out) {
+  uint64_t key = 0;
+  {
+    const std::lock_guard lock(count_mutex_);
+    key = kGrowKey | ++grows_;
+  }
+  UniqueId known{};
+  if (id != nullptr) {
+    known = *id;
+    membership_->publish(key, notice_of(known));
+  } else {
+    NoticeData data;
+    if (Failure failure = membership_->find(key, Membership::kAnyRank, "grow", &data)) {
+      return failure;
+    }
+    known = read_notice<UniqueId>(data);
+  }
+  return join(known, {ranks, rank(), device()}, out);
+}
+
+}  // namespace km::comm

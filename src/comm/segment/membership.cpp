@@ -1,0 +1,207 @@
+#include "comm/segment/membership.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace km::comm {
+namespace {
+
+/// "rank 2", "ranks 0, 2 and 5".
+std::string list_of(const std::vector<uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i != 0) text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+}  // namespace
+
+Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int32_t device,
+                         uint64_t timeout_ns, std::unique_ptr<Membership>* out) {
+  std::unique_ptr<Segment> segment;
+  if (Failure failure = Segment::attach(id, ranks, &segment)) return failure;
+  std::unique_ptr<Membership> made(new Membership(std::move(segment), rank, timeout_ns));
+  if (Failure failure = made->claim(device)) return failure;
+  if (Failure failure = made->wait_for_all()) return failure;
+  forget_id(id);
+  *out = std::move(made);
+  return {};
+}
+
+Membership::~Membership() {
+  segment_->slot(rank_).has_left.store(1);
+  segment_->header().join_bell.ring();
+  segment_->header().board.complete.ring();
+  for (const Watched& each : watched_) {
+    if (each.file >= 0) close(each.file);
+  }
+}
+
+Failure Membership::claim(int32_t device) {
+  SharedSlot& own = segment_->slot(rank_);
+  int32_t expected = 0;
+  own.device = device;
+  if (!own.process.compare_exchange_strong(expected, getpid())) {
+    Failure twice = make_failure(FailureKind::kMismatch,
+                                 "rank %u is there twice: in the processes %d and %d", rank_,
+                                 expected, getpid());
+    fail(twice);
+    return twice;
+  }
+  segment_->header().joined.fetch_add(1);
+  segment_->header().join_bell.ring();
+  return {};
+}
+
+Failure Membership::wait_for_all() {
+  SharedHeader& header = segment_->header();
+  std::vector<bool> is_watched(ranks(), false);
+  const auto watch_new = [&] {
+    for (uint32_t i = 0; i < ranks(); ++i) {
+      const int process = segment_->slot(i).process.load();
+      if (is_watched[i] || process == 0 || process == getpid()) continue;
+      is_watched[i] = true;
+      watch(i);
+    }
+  };
+  const auto missing = [&] {
+    std::vector<uint32_t> absent;
+    for (uint32_t i = 0; i < ranks(); ++i) {
+      if (segment_->slot(i).process.load() == 0) absent.push_back(i);
+    }
+    return make_failure(FailureKind::kTimeout,
+                        "rank %u has waited %g s for %s, which did not join the communicator", rank_,
+                        seconds(timeout_ns_), list_of(absent).c_str());
+  };
+  const auto is_over = [&] {
+    watch_new();
+    return header.joined.load() == ranks();
+  };
+  const auto needs = [](uint32_t) { return true; };
+  return wait(header.join_bell, is_over, needs, missing);
+}
+
+void Membership::watch(uint32_t rank) {
+  const int process = segment_->slot(rank).process.load();
+  const std::lock_guard lock(watch_mutex_);
+  watched_.push_back({rank, process, static_cast<int>(syscall(SYS_pidfd_open, process, 0))});
+}
+
+bool Membership::is_here(uint32_t rank) const {
+  return segment_->slot(rank).process.load() == getpid();
+}
+
+Failure Membership::lost(uint32_t rank) {
+  if (segment_->slot(rank).has_left.load() != 0) {
+    return make_failure(FailureKind::kLostRank,
+                        "rank %u has left the communicator, and rank %u waits for it", rank, rank_);
+  }
+  const std::lock_guard lock(watch_mutex_);
+  for (const Watched& each : watched_) {
+    if (each.rank != rank) continue;
+    pollfd question = {each.file, POLLIN, 0};
+    const bool has_ended =
+        each.file >= 0 ? poll(&question, 1, 0) == 1 : kill(each.process, 0) != 0;
+    if (!has_ended) return {};
+    return make_failure(FailureKind::kLostRank, "rank %u is gone: its process %d has ended", rank,
+                        each.process);
+  }
+  return {};
+}
+
+Failure Membership::failure() const {
+  const SharedHeader& header = segment_->header();
+  if (header.failure_state.load(std::memory_order_acquire) != 2) return {};
+  return {header.failure_kind, header.failure_text};
+}
+
+void Membership::fail(const Failure& failure) {
+  SharedHeader& header = segment_->header();
+  uint32_t state = 0;
+  if (header.failure_state.compare_exchange_strong(state, 1)) {
+    header.failure_kind = failure.kind;
+    std::snprintf(header.failure_text, sizeof header.failure_text, "%s", failure.text.c_str());
+    header.failure_state.store(2, std::memory_order_release);
+  }
+  header.join_bell.ring();
+  header.board.complete.ring();
+  header.collective.complete.ring();
+  for (uint32_t i = 0; i < ranks(); ++i) segment_->slot(i).bell.ring();
+}
+
+Failure Membership::pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::*steps,
+                         const char* call) {
+  SharedSlot& own = segment_->slot(rank_);
+  const uint64_t step = (own.*steps).load(std::memory_order_relaxed) + 1, all = step * ranks();
+  (own.*steps).store(step, std::memory_order_relaxed);
+  if (barrier.arrivals.fetch_add(1) + 1 == all) {
+    barrier.complete.ring();
+    return {};
+  }
+  const auto missing = [&] {
+    std::vector<uint32_t> absent;
+    for (uint32_t i = 0; i < ranks(); ++i) {
+      if ((segment_->slot(i).*steps).load() < step) absent.push_back(i);
+    }
+    return make_failure(FailureKind::kTimeout,
+                        "rank %u has waited %g s in its %s for %s, which did not call it", rank_,
+                        seconds(timeout_ns_), call, list_of(absent).c_str());
+  };
+  const auto needs = [&](uint32_t rank) { return (segment_->slot(rank).*steps).load() < step; };
+  return wait(barrier.complete, [&] { return barrier.arrivals.load() >= all; }, needs, missing);
+}
+
+Failure Membership::exchange(const NoticeData& own, const char* call,
+                             std::vector<NoticeData>* out) {
+  const std::lock_guard lock(exchange_mutex_);
+  SharedSlot& slot = segment_->slot(rank_);
+  // A rank writes the other half next, so that slower ranks can still read this one.
+  const uint64_t half = slot.board_steps.load() % 2;
+  std::memcpy(slot.board[half], own.data(), own.size());
+  if (Failure failure = pass(segment_->header().board, &SharedSlot::board_steps, call)) {
+    return failure;
+  }
+  out->resize(ranks());
+  for (uint32_t i = 0; i < ranks(); ++i) {
+    std::memcpy((*out)[i].data(), segment_->slot(i).board[half], kNoticeBytes);
+  }
+  return {};
+}
+
+void Membership::publish(uint64_t key, const NoticeData& data) {
+  Notice& notice = segment_->slot(rank_).notice;
+  notice.key.store(0);
+  std::memcpy(notice.data, data.data(), data.size());
+  notice.key.store(key);
+  segment_->header().board.complete.ring();
+}
+
+Failure Membership::find(uint64_t key, uint32_t rank, const char* call, NoticeData* out) {
+  const auto is_there = [&] {
+    for (uint32_t i = 0; i < ranks(); ++i) {
+      const Notice& notice = segment_->slot(i).notice;
+      if ((rank != kAnyRank && i != rank) || notice.key.load() != key) continue;
+      std::memcpy(out->data(), notice.data, kNoticeBytes);
+      return true;
+    }
+    return false;
+  };
+  const auto missing = [&] {
+    return make_failure(FailureKind::kTimeout, "rank %u has waited %g s in its %s for other ranks",
+                        rank_, seconds(timeout_ns_), call);
+  };
+  const auto needs = [&](uint32_t other) { return rank == kAnyRank || other == rank; };
+  return wait(segment_->header().board.complete, is_there, needs, missing);
+}
+
+}  // namespace km::comm
