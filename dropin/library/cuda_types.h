@@ -6,6 +6,7 @@
 
 extern "C" {
 
+typedef struct CUevent_st* cudaEvent_t;
 typedef struct CUgraph_st* cudaGraph_t;
 typedef struct CUstream_st* cudaStream_t;
 

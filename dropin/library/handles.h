@@ -63,7 +63,10 @@ enum class HandleKind : uint8_t {
   kDnnSequence = 93,  // descriptors of RNNs, sequences and attention
   kDnnBackend = 94,
   kDnnFusedOps = 95,
-  kCuptiSubscriber = 96
+  kCuptiSubscriber = 96,
+  kNcclCommunicator = 97,
+  kNcclRegistration = 98,
+  kNcclWindow = 99
 };
 
 // Ids are never valid addresses, and are positive because Python programs hold handles in signed

@@ -190,6 +190,28 @@ LIBRARIES = [
                   r"|CallbackDomain|ApiCallbackSite|CallbackIdResource|CallbackIdSync"
                   r"|ExternalCorrelationKind|ActivityOverheadKind|ActivityObjectKind"
                   r"|ActivitySynchronizationType)"),
+    # Each function has a second name for profilers, "p" before the first.
+    Library("nccl", "nccl.h", "nccl", "nvidia-nccl-cu13",
+            r"#define NCCL_MAJOR (\d+)\s+#define NCCL_MINOR (\d+)\s+#define NCCL_PATCH (\d+)",
+            stand_ins={"cuda_runtime.h": "", "cuda_fp16.h": "", "stdint.h": "",
+                       "limits.h": "#define INT_MIN (-2147483647 - 1)\n"
+                                   "#define INT_MAX 2147483647\n"},
+            defines=("NCCL_OS_LINUX",), includes=(CUDA_TYPES,),
+            # Declared in headers for code of devices.
+            undeclared=("ncclCommQueryProperties", "ncclDevCommCreate", "ncclDevCommDestroy",
+                        "ncclGetCftDeviceLeInfo", "ncclGetLsaDevicePointer",
+                        "ncclGetLsaMultimemDevicePointer", "ncclGetMultimemDeviceLeInfo",
+                        "ncclGetMultimemDevicePointer", "ncclGetPeerDeviceLeInfo",
+                        "ncclGetPeerDevicePointer", "ncclGinBarrierCreateRequirement",
+                        "ncclGinInboxA2ACreateRequirement", "ncclGinOutboxCreateRequirement",
+                        "ncclLLA2ACalcSlots", "ncclLLA2ACreateRequirement",
+                        "ncclLsaBarrierCreateRequirement", "ncclTeamCft", "ncclTeamCftMultimem",
+                        "ncclTeamLsa", "ncclTeamRail", "ncclTeamRankToLsa", "ncclTeamRankToWorld",
+                        "ncclTeamWorld"),
+            constants=r"NCCL_(?:WIN|SHRINK|SUSPEND|SPLIT|API|VERSION_CODE|UNIQUE_ID)\w*",
+            types=r"ncclRedOp_dummy_t",
+            structures=r"nccl(?:UniqueId|Config_t|CollConfig_t|SimInfo_t|EncryptionConfig_t"
+                       r"|WaitSignalDesc_t)"),
     Library("nvptxcompiler", "nvPTXCompiler.h", "nvPTXCompile", "nvidia-nvptxcompiler",
             r"\A()"),
 ]  # fmt: skip

@@ -64,6 +64,8 @@ OUTSIDE = [
           "libcufft and libcufftw: transforms of src/math, as work of streams"),
     layer("dropin/cusparse", "dropin/library dropin/frame cuda math base",
           "libcusparse: loops over rows, as work in streams of our driver library"),
+    layer("dropin/nccl", "dropin/library dropin/frame cuda comm base",
+          "libnccl: communicators of src/comm, their operations as work of streams"),
     layer("dropin/cudnn", "dropin/library dropin/frame cuda base",
           "libcudnn: loops on the driver's threads, and oneDNN"),
     layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
@@ -328,6 +330,12 @@ ROOMS = {
         "mg": {"dense", "frame", "version"},
         "api": {"dense", "frame", "version"},
         "api_sp": {"sparse", "dense", "frame", "version"},
+    },
+    "dropin/nccl": {
+        "frame": set(),
+        "communicator": {"frame"},
+        "group": {"communicator", "frame"},
+        "api": {"group", "communicator", "frame"},
     },
     "dropin/cudnn": {
         "parts": set(),

@@ -17,7 +17,7 @@ constexpr NvidiaLibrary kKnown[] = {
     {"libcusparse", "cuSPARSE", "have it load ours, of CUDA 12 or 13"},
     {"libcusolver", "cuSOLVER", "have it load ours, of CUDA 12 or 13"},
     {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},
-    {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},
+    {"libnccl", "NCCL", "have it load ours, of NCCL 2"},
     {"libnpp", "NPP", "build it with OpenCV in its place"},
     {"libnvjpeg", "nvJPEG", "build it with libjpeg in its place"},
     {"libcupti", "CUPTI", "have it load ours, of CUDA 12 or 13"},

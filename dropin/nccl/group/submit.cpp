@@ -1,0 +1,147 @@
+#include "dropin/nccl/group/submit.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "comm/operation/exchange.h"
+#include "dropin/library/work.h"
+
+namespace km::nccl {
+namespace {
+
+constexpr uint64_t kBytesPerNs = 4;
+
+/// The operations of one stream on one communicator.
+struct Part {
+  std::shared_ptr<comm::Communicator> communicator;
+  std::vector<comm::Operation> operations;
+};
+
+/// Ends a run of the work once all communicators have ended their parts.
+struct Run {
+  std::atomic<size_t> left;
+  void (*resume)(void*);
+  void* resume_data;
+};
+
+/// The operations of one call in one stream. They begin together, since each may wait for another.
+class CollectiveWork final : public library::Work {
+ public:
+  CollectiveWork(const char* name, std::vector<Part> parts)
+      : name_(name), parts_(std::move(parts)) {}
+
+  const char* name() const noexcept override { return name_; }
+  uint64_t estimated_ns() const noexcept override {
+    uint64_t bytes = 0;
+    for (const Part& part : parts_) {
+      for (const comm::Operation& each : part.operations) {
+        bytes += comm::written_bytes(each.call, part.communicator->ranks());
+      }
+    }
+    return bytes / kBytesPerNs + 1;
+  }
+  cu::CUresult run(uint64_t) const override {
+    return library::fail_work(cu::CUDA_ERROR_NOT_SUPPORTED, "it has to be started");
+  }
+  bool is_asynchronous() const noexcept override { return true; }
+
+  bool start(void (*resume)(void*), void* resume_data) const override {
+    // The starting thread has a share, so that an end within this call is its result.
+    auto* const run = new Run{parts_.size() + 1, resume, resume_data};
+    for (const Part& each : parts_) {
+      if (each.communicator->post(each.operations, end_part, run)) end_share(run);
+    }
+    const bool is_over = run->left.fetch_sub(1) == 1;
+    if (is_over) delete run;
+    return is_over;
+  }
+
+ private:
+  /// Only the starting thread calls it, whose own share is left.
+  static void end_share(Run* run) { run->left.fetch_sub(1); }
+  static void end_part(void* data) {
+    auto* const run = static_cast<Run*>(data);
+    if (run->left.fetch_sub(1) != 1) return;
+    const Run ended = {0, run->resume, run->resume_data};
+    delete run;
+    ended.resume(ended.resume_data);
+  }
+
+  const char* const name_;
+  const std::vector<Part> parts_;
+};
+
+/// The operations of one stream of one context.
+struct Queue {
+  cu::CUcontext context;
+  cu::CUstream stream;
+  const char* name;
+  std::vector<Part> parts;
+  std::vector<library::BlasArray> arrays;
+  std::vector<SharedHandle> handles;
+};
+
+Queue& queue_of(const Request& request, std::vector<Queue>* queues) {
+  const cu::CUcontext context = request.handle->device().context;
+  for (Queue& each : *queues) {
+    if (each.context == context && each.stream == request.stream) return each;
+  }
+  return queues->emplace_back(Queue{context, request.stream, request.name, {}, {}, {}});
+}
+
+void add_arrays(const Request& request, std::vector<library::BlasArray>* arrays) {
+  const comm::Signature& call = request.operation.call;
+  const uint64_t block = call.block_bytes(), ranks = request.communicator->ranks();
+  if (block == 0) return;
+  const bool sends_all = call.kind == comm::Kind::kReduceScatter ||
+                         call.kind == comm::Kind::kAllToAll || call.kind == comm::Kind::kScatter;
+  const bool takes_all = call.kind == comm::Kind::kAllGather ||
+                         call.kind == comm::Kind::kAllToAll || call.kind == comm::Kind::kGather;
+  if (request.operation.send != nullptr) {
+    arrays->push_back(library::whole_array("sendbuff", request.operation.send,
+                                           sends_all ? block * ranks : block, false));
+  }
+  if (request.operation.receive != nullptr) {
+    arrays->push_back(library::whole_array("recvbuff", request.operation.receive,
+                                           takes_all ? block * ranks : block, true));
+  }
+  if (request.operation.device_scalar != nullptr) {
+    arrays->push_back(library::whole_array("scalar", request.operation.device_scalar,
+                                           comm::size_bytes(call.type), false));
+  }
+}
+
+void add(const Request& request, Queue* queue) {
+  auto part = std::find_if(queue->parts.begin(), queue->parts.end(), [&](const Part& each) {
+    return each.communicator == request.communicator;
+  });
+  if (part == queue->parts.end()) {
+    part = queue->parts.insert(part, Part{request.communicator, {}});
+    queue->handles.push_back(request.handle);
+  }
+  part->operations.push_back(request.operation);
+  add_arrays(request, &queue->arrays);
+}
+
+ncclResult_t submit_queue(const library::Driver& driver, Queue queue) {
+  const CurrentContext current(driver, queue.context);
+  LIB_CHECK(current.result());
+  for (const SharedHandle& each : queue.handles) LIB_CHECK(each->order_in(driver, queue.stream));
+  LIB_CHECK(library::submit(queue.stream,
+                            std::make_shared<CollectiveWork>(queue.name, std::move(queue.parts)),
+                            queue.arrays));
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t submit(const std::vector<Request>& requests) {
+  const library::Driver* const driver = library::driver();
+  if (driver == nullptr) return status_of(cu::CUDA_ERROR_NOT_INITIALIZED);
+  std::vector<Queue> queues;
+  for (const Request& each : requests) add(each, &queue_of(each, &queues));
+  for (Queue& each : queues) LIB_TRY(submit_queue(*driver, std::move(each)));
+  return ncclSuccess;
+}
+
+}  // namespace km::nccl
