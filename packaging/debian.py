@@ -63,8 +63,8 @@ PACKAGES = {
         " Kernelmill runs kernels written in CUDA C++ or PTX on any CPU.\n"
         " .\n"
         " This package holds libraries with the interfaces of the CUDA driver, the CUDA\n"
-        " runtime, cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER, cuDNN, CUPTI and NVML. They lie in\n"
-        " a folder of their own, where programs that are started by \"kernelmill exec\" find them.",
+        " runtime, cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER, cuDNN, NCCL, CUPTI and NVML. They\n"
+        " lie in a folder of their own, where programs that are started by \"kernelmill exec\" find them.",
     },
 }
 

@@ -19,7 +19,7 @@ function(km_add_unit_tests area)
     PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
 endfunction()
 
-foreach(area base ptx simt spirv compile core cpu reference)
+foreach(area base comm ptx simt spirv compile core cpu reference)
   km_add_unit_tests(${area})
 endforeach()
 find_program(KM_SPIRV_VAL spirv-val DOC "the validator of SPIRV-Tools, for tests")

@@ -26,6 +26,7 @@ LIBRARIES = [
     ("cuSOLVER", "13/libcusolver.so.12", "cusolver/generated/functions.def"),
     ("cusolverMg", "13/libcusolverMg.so.12", "cusolver/generated/mg_functions.def"),
     ("cuDNN", "libcudnn.so.9", "cudnn/generated/functions.def"),
+    ("NCCL", "libnccl.so.2", "nccl/generated/functions.def"),
     ("CUPTI", "13/libcupti.so.13", "cupti/generated/functions.def"),
     ("NVML", "libnvidia-ml.so.1", "nvml/generated/functions.def"),
 ]

@@ -83,8 +83,11 @@ struct Queue {
 
 Queue& queue_of(const Request& request, std::vector<Queue>* queues) {
   const cu::CUcontext context = request.handle->device().context;
+  // Each context has default streams of its own, whose handles are small numbers.
+  constexpr uint64_t kLastDefault = 2;
+  const bool is_default = reinterpret_cast<uint64_t>(request.stream) <= kLastDefault;
   for (Queue& each : *queues) {
-    if (each.context == context && each.stream == request.stream) return each;
+    if (each.stream == request.stream && (!is_default || each.context == context)) return each;
   }
   return queues->emplace_back(Queue{context, request.stream, request.name, {}, {}, {}});
 }

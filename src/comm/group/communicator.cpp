@@ -54,6 +54,14 @@ std::vector<uint32_t> ranks_of(const std::vector<NoticeData>& requests, int colo
   return ranks;
 }
 
+/// Makes a failure the communicator's, and tells the user of it.
+void fail_all(Membership& membership, const Failure& failure) {
+  const bool is_first = !membership.failure();
+  membership.fail(failure);
+  if (!is_first || failure.kind == FailureKind::kAborted) return;
+  log(LogLevel::kError, "comm", "%s", membership.failure().text.c_str());
+}
+
 uint32_t place_in(const std::vector<uint32_t>& ranks, uint32_t rank) {
   return static_cast<uint32_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
@@ -79,21 +87,19 @@ Failure Communicator::join(const UniqueId& id, const Place& place,
 }
 
 Failure Communicator::start_engine(const UniqueId& id) {
-  const auto fail = [weak = weak_from_this()](const Failure& failure) {
-    if (const std::shared_ptr<Communicator> self = weak.lock()) self->fail(failure);
-  };
+  // Failures are told to the membership, since engines outlive their communicators.
+  const auto fail = [kept = membership_](const Failure& failure) { fail_all(*kept, failure); };
   if (is_in_one_process()) {
     // Every rank looks its group up before the first one can leave.
     auto group = LocalGroup::of(id, ranks(), membership_->timeout_ns());
     if (Failure failure = meet("start of the communicator")) return failure;
-    engine_ = make_local_engine(std::move(group), rank(), fail);
+    engine_ = make_local_engine(group, rank(), [fail, group](const Failure& failure) {
+      fail(failure);
+      group->stop();
+    });
     return {};
   }
-  // The thread may outlive the communicator: it tells failures to the membership that it keeps.
-  engine_ = make_shared_engine(membership_, [kept = membership_, fail](const Failure& failure) {
-    kept->fail(failure);
-    fail(failure);
-  });
+  engine_ = make_shared_engine(membership_, fail);
   if (engine_ != nullptr) return {};
   return make_failure(FailureKind::kSystem, "the system has no thread for rank %u: raise the limit "
                       "on processes (ulimit -u)", rank());
@@ -108,11 +114,7 @@ bool Communicator::post(std::span<const Operation> operations, Resume resume, vo
 }
 
 void Communicator::fail(const Failure& failure) {
-  const bool is_first = !this->failure();
-  membership_->fail(failure);
-  if (is_first && failure.kind != FailureKind::kAborted) {
-    log(LogLevel::kError, "comm", "%s", this->failure().text.c_str());
-  }
+  fail_all(*membership_, failure);
   if (engine_ != nullptr) engine_->stop();
 }
 

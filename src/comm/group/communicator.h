@@ -13,7 +13,7 @@
 
 namespace km::comm {
 
-class Communicator : public std::enable_shared_from_this<Communicator> {
+class Communicator {
  public:
   struct Place {
     uint32_t ranks, rank;

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/hash.h"
 
