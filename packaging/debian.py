@@ -64,7 +64,8 @@ PACKAGES = {
         " .\n"
         " This package holds libraries with the interfaces of the CUDA driver, the CUDA\n"
         " runtime, cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER, cuDNN, NCCL, CUPTI and NVML. They\n"
-        " lie in a folder of their own, where programs that are started by \"kernelmill exec\" find them.",
+        " lie in a folder of their own, where programs that are started by \"kernelmill\n"
+        " exec\" find them.",
     },
 }
 

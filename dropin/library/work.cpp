@@ -103,8 +103,14 @@ cu::CUresult submit(cu::CUstream stream, SharedWork work, std::span<const BlasAr
   auto data = std::make_unique<TaskData>();
   const Work& queued = *work;
   data->work = std::move(work);
-  const kmb_task task = {queued.name(), data.get(), queued.pieces(), queued.estimated_ns(),
-                         run_piece,     retain,     release,         for_graph,
+  const kmb_task task = {queued.name(),
+                         data.get(),
+                         queued.pieces(),
+                         queued.estimated_ns(),
+                         run_piece,
+                         retain,
+                         release,
+                         for_graph,
                          queued.is_asynchronous() ? start : nullptr};
   const cu::CUresult result =
       found->table->submit_task(stream, &task, arrays.data(), static_cast<uint32_t>(arrays.size()));

@@ -31,7 +31,8 @@ class Work {
   /// the stream's context, as a fault of a kernel does; fail_work() makes them. An access to
   /// missing memory ends the function without running destructors.
   virtual cu::CUresult run(uint64_t piece) const = 0;
-  /// True for work that start() begins in place of run(), because it may need work of other streams.
+  /// True for work that start() begins in place of run(), because it may need work of other
+  /// streams.
   virtual bool is_asynchronous() const noexcept { return false; }
   /// Begins the work, without waiting for it. Returns true if the work is over; otherwise
   /// resume(resume_data) has to be called once when it is, on any thread.

@@ -272,10 +272,10 @@ typedef struct kmb_task {
    * the caller: executable graphs run at the same time. `graph` is the number of the graph, the
    * same for all of its nodes, never 0. Null without memory. */
   void* (*for_graph)(void* data, uint64_t graph);
-  /* Null, or starts work that the library does on threads of its own, in place of run(). It does not
-   * wait for the work, which may need work of other streams, and holds no thread of the backend.
-   * Returns 1 if the work is over; after 0, resume(resume_data) is called once when it is, on any
-   * thread, maybe before the return. pieces is 1. */
+  /* Null, or starts work that the library does on threads of its own, in place of run(). It does
+   * not wait for the work, which may need work of other streams, and holds no thread of the
+   * backend. Returns 1 if the work is over; after 0, resume(resume_data) is called once when it is,
+   * on any thread, maybe before the return. pieces is 1. */
   uint32_t (*start)(void* data, void (*resume)(void* resume_data), void* resume_data);
 } kmb_task;
 

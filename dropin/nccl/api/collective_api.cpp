@@ -14,9 +14,8 @@ ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                     stream);
 }
 
-ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count,
-                        ncclDataType_t datatype, ncclRedOp_t op, int root, ncclComm_t comm,
-                        cudaStream_t stream) {
+ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
   return collective(__func__, {Kind::kReduce, sendbuff, recvbuff, count, datatype, op, root}, comm,
                     stream);
 }
@@ -29,8 +28,8 @@ ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count,
                     stream);
 }
 
-ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root,
-                       ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm,
+                       cudaStream_t stream) {
   return collective(__func__, {Kind::kBroadcast, buff, buff, count, datatype, ncclSum, root}, comm,
                     stream);
 }
@@ -53,19 +52,16 @@ ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count,
   return collective(__func__, {Kind::kAllToAll, sendbuff, recvbuff, count, datatype}, comm, stream);
 }
 
-ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count,
-                        ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) {
-  return collective(__func__,
-                    {Kind::kGather, sendbuff, recvbuff, count, datatype, ncclSum, root}, comm,
-                    stream);
+ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+  return collective(__func__, {Kind::kGather, sendbuff, recvbuff, count, datatype, ncclSum, root},
+                    comm, stream);
 }
 
 ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count,
-                         ncclDataType_t datatype, int root, ncclComm_t comm,
-                         cudaStream_t stream) {
-  return collective(__func__,
-                    {Kind::kScatter, sendbuff, recvbuff, count, datatype, ncclSum, root}, comm,
-                    stream);
+                         ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) {
+  return collective(__func__, {Kind::kScatter, sendbuff, recvbuff, count, datatype, ncclSum, root},
+                    comm, stream);
 }
 
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer,

@@ -63,8 +63,8 @@ ncclResult_t join_here(ncclComm_t* out, int ranks, const ncclUniqueId& id, int r
 
 /// Starts a communicator from another one, whose device it has.
 template <class Make>
-ncclResult_t derive(ncclComm_t comm, ncclComm_t* out, const ncclConfig_t* config, bool may_have_failed,
-                    Make make) {
+ncclResult_t derive(ncclComm_t comm, ncclComm_t* out, const ncclConfig_t* config,
+                    bool may_have_failed, Make make) {
   const SharedHandle parent = find_handle(comm);
   if (parent == nullptr) return ncclInvalidArgument;
   bool is_blocking = parent->is_blocking();
@@ -130,9 +130,8 @@ ncclResult_t end(ncclComm_t comm, const char* what) {
   if (handle == nullptr) return ncclInvalidArgument;
   const std::shared_ptr<comm::Communicator> communicator = handle->peek();
   if (what == nullptr || communicator == nullptr) return ncclSuccess;
-  communicator->fail(comm::make_failure(comm::FailureKind::kAborted,
-                                        "rank %u has %s the communicator", communicator->rank(),
-                                        what));
+  communicator->fail(comm::make_failure(
+      comm::FailureKind::kAborted, "rank %u has %s the communicator", communicator->rank(), what));
   return ncclSuccess;
 }
 
@@ -182,7 +181,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newc
   return call([&]() -> ncclResult_t {
     LIB_REQUIRE(newcomm);
     constexpr int kNoColor = -1;
-    if (color < kNoColor) return invalid("color is %d: it is at least 0, or NCCL_SPLIT_NOCOLOR", color);
+    if (color < kNoColor)
+      return invalid("color is %d: it is at least 0, or NCCL_SPLIT_NOCOLOR", color);
     const auto split = [color, key](comm::Communicator& from, auto* made) {
       return from.split(color, key, made);
     };
@@ -204,8 +204,8 @@ ncclResult_t ncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeR
     std::vector<uint32_t> excluded;
     LIB_TRY(read_ranks(excludeRanksList, excludeRanksCount, &excluded));
     const bool aborts = (static_cast<unsigned>(shrinkFlags) & NCCL_SHRINK_ABORT) != 0;
-    return note_in_group(
-        derive(comm, newcomm, config, aborts, [excluded, aborts](comm::Communicator& from, auto* made) {
+    return note_in_group(derive(
+        comm, newcomm, config, aborts, [excluded, aborts](comm::Communicator& from, auto* made) {
           if (aborts) {
             from.fail(comm::make_failure(comm::FailureKind::kAborted,
                                          "rank %u shrinks the communicator", from.rank()));
@@ -251,11 +251,10 @@ ncclResult_t ncclCommGrow(ncclComm_t comm, int nRanks, const ncclUniqueId* uniqu
     }
     const std::optional<comm::UniqueId> known =
         uniqueId == nullptr ? std::nullopt : std::optional(read_id(id));
-    return note_in_group(derive(comm, newcomm, config, false,
-                                [known, nRanks](comm::Communicator& from, auto* made) {
-                                  return from.grow(static_cast<uint32_t>(nRanks),
-                                                   known ? &*known : nullptr, made);
-                                }));
+    return note_in_group(
+        derive(comm, newcomm, config, false, [known, nRanks](comm::Communicator& from, auto* made) {
+          return from.grow(static_cast<uint32_t>(nRanks), known ? &*known : nullptr, made);
+        }));
   });
 }
 
@@ -285,9 +284,8 @@ ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags) {
     if (handle == nullptr) return ncclInvalidArgument;
     std::shared_ptr<comm::Communicator> communicator;
     LIB_TRY(handle->get(&communicator));
-    communicator->fail(comm::make_failure(comm::FailureKind::kAborted,
-                                          "rank %u has revoked the communicator",
-                                          communicator->rank()));
+    communicator->fail(comm::make_failure(
+        comm::FailureKind::kAborted, "rank %u has revoked the communicator", communicator->rank()));
     return ncclSuccess;
   });
 }

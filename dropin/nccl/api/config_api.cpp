@@ -54,17 +54,15 @@ ncclResult_t ncclAlltoAllConfig(const void* sendbuff, void* recvbuff, size_t cou
 ncclResult_t ncclGatherConfig(const void* sendbuff, void* recvbuff, size_t count,
                               ncclDataType_t datatype, int root, ncclComm_t comm,
                               cudaStream_t stream, const ncclCollConfig_t* config) {
-  return configured(__func__,
-                    {Kind::kGather, sendbuff, recvbuff, count, datatype, ncclSum, root}, comm,
-                    stream, config);
+  return configured(__func__, {Kind::kGather, sendbuff, recvbuff, count, datatype, ncclSum, root},
+                    comm, stream, config);
 }
 
 ncclResult_t ncclScatterConfig(const void* sendbuff, void* recvbuff, size_t count,
                                ncclDataType_t datatype, int root, ncclComm_t comm,
                                cudaStream_t stream, const ncclCollConfig_t* config) {
-  return configured(__func__,
-                    {Kind::kScatter, sendbuff, recvbuff, count, datatype, ncclSum, root}, comm,
-                    stream, config);
+  return configured(__func__, {Kind::kScatter, sendbuff, recvbuff, count, datatype, ncclSum, root},
+                    comm, stream, config);
 }
 
 }  // extern "C"

@@ -14,7 +14,7 @@ struct Registration {
   Handle* owner;
   void* address;
 };
-/// The same of ncclCommWindowRegister: ids of the two are of different kinds.
+/// A window of ncclCommWindowRegister: its id is of another kind than a registration's.
 struct Window {
   Handle* owner;
   void* address;
@@ -48,8 +48,7 @@ ncclResult_t add_registration(library::HandleKind kind, ncclComm_t comm, void* a
 template <class T>
 std::shared_ptr<T> find_registration(ncclComm_t comm, const void* id) {
   const SharedHandle handle = find_handle(comm);
-  const std::shared_ptr<T> found =
-      library::handle_map<T>().find(reinterpret_cast<uint64_t>(id));
+  const std::shared_ptr<T> found = library::handle_map<T>().find(reinterpret_cast<uint64_t>(id));
   return found == nullptr || handle == nullptr || found->owner != handle.get() ? nullptr : found;
 }
 
@@ -90,8 +89,8 @@ ncclResult_t ncclCommRegister(const ncclComm_t comm, void* buff, size_t size, vo
   return call([&]() -> ncclResult_t {
     LIB_REQUIRE(handle);
     uint64_t id = 0;
-    LIB_TRY(add_registration<Registration>(library::HandleKind::kNcclRegistration, comm, buff,
-                                           size, &id));
+    LIB_TRY(add_registration<Registration>(library::HandleKind::kNcclRegistration, comm, buff, size,
+                                           &id));
     return give("handle", handle, reinterpret_cast<void*>(id));
   });
 }

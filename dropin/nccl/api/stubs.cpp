@@ -1,5 +1,5 @@
-// Weak definitions of all functions of NVIDIA's library, for those that are not implemented, and the
-// second names of all, by which profilers call them.
+// Weak definitions of all functions of NVIDIA's library, for those that are not implemented, and
+// the second names of all, by which profilers call them.
 #include "dropin/frame/stub.h"
 #include "dropin/nccl/frame/nccl.h"
 

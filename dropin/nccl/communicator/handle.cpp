@@ -30,6 +30,11 @@ Handle::~Handle() {
   }
 }
 
+void Handle::defer_start(bool is_deferred) {
+  const std::lock_guard lock(mutex_);
+  is_deferred_ = is_deferred;
+}
+
 void Handle::finish_start(std::shared_ptr<comm::Communicator> communicator,
                           const comm::Failure& failure) {
   {
@@ -63,6 +68,8 @@ std::shared_ptr<comm::Communicator> Handle::peek() const {
 ncclResult_t Handle::get(std::shared_ptr<comm::Communicator>* out) const {
   {
     std::unique_lock lock(mutex_);
+    if (is_deferred_)
+      return misused("the communicator starts at the end of a group: call it after");
     started_.wait(lock, [this] { return has_started_; });
     *out = communicator_;
     if (is_finalized_) return invalid("the communicator was finalized");

@@ -1,4 +1,4 @@
-// What a ncclComm_t stands for.
+// The object that a ncclComm_t stands for.
 #pragma once
 
 #include <condition_variable>
@@ -31,8 +31,7 @@ struct OwnReduction {
 /// since programs may poll for that.
 class Handle {
  public:
-  Handle(const RankDevice& device, bool is_blocking)
-      : device_(device), is_blocking_(is_blocking) {}
+  Handle(const RankDevice& device, bool is_blocking) : device_(device), is_blocking_(is_blocking) {}
   ~Handle();
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
@@ -40,13 +39,16 @@ class Handle {
   const RankDevice& device() const { return device_; }
   bool is_blocking() const { return is_blocking_; }
 
+  /// Keeps the start for the end of a group, or begins it.
+  void defer_start(bool is_deferred);
   /// Ends the start: by a communicator, or a failure.
   void finish_start(std::shared_ptr<comm::Communicator> communicator, const comm::Failure& failure);
   /// ncclInProgress until the start has ended; then what the communicator's state is.
   ncclResult_t state() const;
   /// The reason of a state that is no success.
   comm::Failure failure() const;
-  /// Waits for the end of the start. Fails if the communicator has failed, is finalized or suspended.
+  /// Waits for the end of the start. Fails if the communicator has failed, is finalized or
+  /// suspended.
   ncclResult_t get(std::shared_ptr<comm::Communicator>* out) const;
   /// The communicator, whatever its state; null if the start failed or goes on.
   std::shared_ptr<comm::Communicator> peek() const;
@@ -72,7 +74,8 @@ class Handle {
   const bool is_blocking_;
   mutable std::mutex mutex_;  // guards the members below
   mutable std::condition_variable started_;
-  bool has_started_ = false, is_finalized_ = false, is_suspended_ = false;
+  bool has_started_ = false, is_deferred_ = false;
+  bool is_finalized_ = false, is_suspended_ = false;
   std::shared_ptr<comm::Communicator> communicator_;
   comm::Failure start_failure_;
   std::map<int32_t, OwnReduction> reductions_;

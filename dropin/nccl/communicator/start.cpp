@@ -12,11 +12,11 @@ namespace {
 
 void run(const Start& start) {
   std::shared_ptr<comm::Communicator> made;
-  comm::Failure failure = frame::run<comm::Failure>(
-      [&] { return start.make(&made); },
-      [](bool, const char* text) {
-        return comm::make_failure(comm::FailureKind::kSystem, "%s", text);
-      });
+  comm::Failure failure =
+      frame::run<comm::Failure>([&] { return start.make(&made); },
+                                [](bool, const char* text) {
+                                  return comm::make_failure(comm::FailureKind::kSystem, "%s", text);
+                                });
   start.handle->finish_start(std::move(made), failure);
 }
 

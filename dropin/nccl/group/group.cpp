@@ -25,10 +25,21 @@ ncclResult_t leave(Group* out) {
   return ncclSuccess;
 }
 
+/// Ends what waits for the end of a group that has failed.
+ncclResult_t drop(const Group& ended) {
+  for (const Start& each : ended.starts) {
+    each.handle->defer_start(false);
+    each.handle->finish_start(nullptr, comm::make_failure(comm::FailureKind::kArgument,
+                                                          "the group of its start has failed"));
+  }
+  return ended.result;
+}
+
 ncclResult_t run_all_starts(std::vector<Start> starts) {
   std::vector<Start> blocking;
   ncclResult_t result = ncclSuccess;
   for (Start& each : starts) {
+    each.handle->defer_start(false);
     if (each.handle->is_blocking()) {
       blocking.push_back(std::move(each));
     } else {
@@ -58,7 +69,7 @@ ncclResult_t note_in_group(ncclResult_t result) noexcept {
 ncclResult_t end_group() {
   Group ended;
   LIB_TRY(leave(&ended));
-  LIB_TRY(ended.result);
+  if (ended.result != ncclSuccess) return drop(ended);
   const ncclResult_t started = run_all_starts(std::move(ended.starts));
   if (started != ncclSuccess && started != ncclInProgress) return started;
   LIB_TRY(submit(ended.requests));
@@ -68,7 +79,7 @@ ncclResult_t end_group() {
 ncclResult_t simulate_group(float* out_us) {
   Group ended;
   LIB_TRY(leave(&ended));
-  LIB_TRY(ended.result);
+  if (ended.result != ncclSuccess || !ended.starts.empty()) return drop(ended);
   uint64_t bytes = 0;
   for (const Request& each : ended.requests) {
     bytes += comm::written_bytes(each.operation.call, each.communicator->ranks());
@@ -87,6 +98,7 @@ ncclResult_t request(Request request) {
 
 ncclResult_t start(Start start) {
   if (is_in_group()) {
+    start.handle->defer_start(true);
     group.starts.push_back(std::move(start));
     return ncclSuccess;
   }

@@ -63,7 +63,8 @@ ncclResult_t read_operation(const Arguments& arguments, const Handle& handle,
   LIB_TRY(read_type(arguments.type, &out->call.type));
   if (comm::has_reduction(arguments.kind)) LIB_TRY(read_reduction(arguments, handle, out));
   const bool has_rank = comm::has_root(arguments.kind) || comm::is_between_two(arguments.kind);
-  if (has_rank && (arguments.root < 0 || arguments.root >= static_cast<int>(communicator.ranks()))) {
+  if (has_rank &&
+      (arguments.root < 0 || arguments.root >= static_cast<int>(communicator.ranks()))) {
     return invalid("there is no rank %d among %u", arguments.root, communicator.ranks());
   }
   out->call.root = arguments.root;
@@ -117,7 +118,8 @@ ncclResult_t read_type(ncclDataType_t type, comm::Type* out) {
   static_assert(static_cast<int>(comm::Type::kE5m2) == ncclFloat8e5m2);
   static_assert(static_cast<int>(comm::Type::kBf16) == ncclBfloat16);
   static_assert(static_cast<int>(comm::Type::kF16) == ncclFloat16);
-  if (type < 0 || type >= ncclNumTypes) return invalid("there is no type %d", static_cast<int>(type));
+  if (type < 0 || type >= ncclNumTypes)
+    return invalid("there is no type %d", static_cast<int>(type));
   *out = static_cast<comm::Type>(type);
   return ncclSuccess;
 }

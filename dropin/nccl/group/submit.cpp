@@ -19,6 +19,8 @@ struct Part {
 
 /// Ends a run of the work once all communicators have ended their parts.
 struct Run {
+  Run(size_t shares, void (*resume)(void*), void* resume_data)
+      : left(shares), resume(resume), resume_data(resume_data) {}
   std::atomic<size_t> left;
   void (*resume)(void*);
   void* resume_data;
@@ -47,13 +49,13 @@ class CollectiveWork final : public library::Work {
 
   bool start(void (*resume)(void*), void* resume_data) const override {
     // The starting thread has a share, so that an end within this call is its result.
-    auto* const run = new Run{parts_.size() + 1, resume, resume_data};
+    auto* const run = std::make_unique<Run>(parts_.size() + 1, resume, resume_data).release();
     for (const Part& each : parts_) {
       if (each.communicator->post(each.operations, end_part, run)) end_share(run);
     }
-    const bool is_over = run->left.fetch_sub(1) == 1;
-    if (is_over) delete run;
-    return is_over;
+    if (run->left.fetch_sub(1) != 1) return false;
+    const std::unique_ptr<Run> over(run);
+    return true;
   }
 
  private:
@@ -62,9 +64,8 @@ class CollectiveWork final : public library::Work {
   static void end_part(void* data) {
     auto* const run = static_cast<Run*>(data);
     if (run->left.fetch_sub(1) != 1) return;
-    const Run ended = {0, run->resume, run->resume_data};
-    delete run;
-    ended.resume(ended.resume_data);
+    const std::unique_ptr<Run> over(run);
+    over->resume(over->resume_data);
   }
 
   const char* const name_;

@@ -101,8 +101,10 @@ Failure Communicator::start_engine(const UniqueId& id) {
   }
   engine_ = make_shared_engine(membership_, fail);
   if (engine_ != nullptr) return {};
-  return make_failure(FailureKind::kSystem, "the system has no thread for rank %u: raise the limit "
-                      "on processes (ulimit -u)", rank());
+  return make_failure(FailureKind::kSystem,
+                      "the system has no thread for rank %u: raise the limit "
+                      "on processes (ulimit -u)",
+                      rank());
 }
 
 Communicator::~Communicator() = default;
@@ -151,7 +153,7 @@ Failure Communicator::shrink(std::span<const uint32_t> excluded,
     return make_failure(FailureKind::kArgument, "rank %u is in its own list of excluded ranks",
                         rank());
   }
-  // The same ranks may shrink several times.
+  // Ranks may shrink to one set of ranks several times.
   uint64_t key = hash64(members.data(), members.size() * sizeof members[0]) & ~kGrowKey;
   {
     const std::lock_guard lock(count_mutex_);
@@ -173,8 +175,7 @@ Failure Communicator::shrink(std::span<const uint32_t> excluded,
   return join(id, place, out);
 }
 
-Failure Communicator::grow(uint32_t ranks, const UniqueId* id,
-                           std::shared_ptr<Communicator>* out) {
+Failure Communicator::grow(uint32_t ranks, const UniqueId* id, std::shared_ptr<Communicator>* out) {
   uint64_t key = 0;
   {
     const std::lock_guard lock(count_mutex_);

@@ -1,4 +1,4 @@
-// What carries out the operations of one rank.
+// The interface that carries out the operations of one rank.
 #pragma once
 
 #include "comm/group/batch.h"

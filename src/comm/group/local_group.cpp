@@ -98,8 +98,8 @@ Failure LocalGroup::add(uint32_t rank, const Operation& operation, const SharedB
                                              : add_to_call(rank, operation, batch, jobs);
 }
 
-Failure LocalGroup::add_to_call(uint32_t rank, const Operation& operation,
-                                const SharedBatch& batch, Jobs* jobs) {
+Failure LocalGroup::add_to_call(uint32_t rank, const Operation& operation, const SharedBatch& batch,
+                                Jobs* jobs) {
   const uint64_t number = next_calls_[rank]++ - first_call_;
   KM_ASSERT(number <= calls_.size(), "a rank calls an operation before the one in front of it");
   if (number == calls_.size()) {

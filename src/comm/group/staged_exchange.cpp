@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kScalarBytes = 64;  // the scalar of a reduction precedes the inputs
 constexpr uint64_t kRoomBytes = kStagingBytes - kScalarBytes;
-constexpr uint64_t kUnit = 64;  // pieces are multiples of it
+constexpr uint64_t kUnit = 64;          // pieces are multiples of it
 constexpr uint64_t kShortBytes = 4096;  // shorter all-reductions are done by each rank
 
 }  // namespace
@@ -72,8 +72,7 @@ void StagedExchange::stage(const Piece& piece) const {
   const auto* const from = static_cast<const uint8_t*>(operation_->send);
   for (uint64_t block = 0; block < blocks_in(); ++block) {
     std::memcpy(const_cast<uint8_t*>(staged(rank(), block, piece)),
-                from + block * operation_->call.block_bytes() + piece.first_byte,
-                piece.size_bytes);
+                from + block * operation_->call.block_bytes() + piece.first_byte, piece.size_bytes);
   }
 }
 
@@ -153,7 +152,8 @@ Failure StagedExchange::run(const Operation& operation) {
                           operation.call.kind == Kind::kAllToAll ||
                           operation.call.kind == Kind::kScatter;
   const uint64_t block = operation.call.block_bytes();
-  const uint64_t room = std::max(kRoomBytes / (has_blocks ? ranks() : 1) / kUnit, uint64_t{1}) * kUnit;
+  const uint64_t room =
+      std::max(kRoomBytes / (has_blocks ? ranks() : 1) / kUnit, uint64_t{1}) * kUnit;
   bool is_compared = false;
   uint64_t done = 0;
   do {

@@ -26,8 +26,7 @@ struct NarrowFloat {
       return static_cast<uint8_t>(sign | (std::bit_cast<uint32_t>(shifted) - kShift));
     }
     constexpr int kDropped = 23 - kMantissaBits;
-    const uint32_t rounded =
-        magnitude + (1U << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1U);
+    const uint32_t rounded = magnitude + (1U << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1U);
     const uint32_t code =
         (rounded >> kDropped) - (static_cast<uint32_t>(127 - kBias) << kMantissaBits);
     return static_cast<uint8_t>(sign | (code > kMostCode ? kMostCode : code));

@@ -13,8 +13,8 @@ struct TypeRow {
   const char* name;
   uint64_t size_bytes;
 };
-constexpr TypeRow kTypes[] = {{"i8", 1},  {"u8", 1},  {"i32", 4}, {"u32", 4},
-                              {"i64", 8}, {"u64", 8}, {"f16", 2}, {"f32", 4},
+constexpr TypeRow kTypes[] = {{"i8", 1},  {"u8", 1},   {"i32", 4},  {"u32", 4},
+                              {"i64", 8}, {"u64", 8},  {"f16", 2},  {"f32", 4},
                               {"f64", 8}, {"bf16", 2}, {"e4m3", 1}, {"e5m2", 1}};
 static_assert(std::size(kTypes) == kTypeCount);
 

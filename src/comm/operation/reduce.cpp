@@ -77,8 +77,7 @@ class Reducer {
   using Stored = typename Format::Stored;
   using Sum = typename Format::Sum;
 
-  Reducer(Reduction reduction, std::span<const Source> sources,
-          std::span<void* const> destinations)
+  Reducer(Reduction reduction, std::span<const Source> sources, std::span<void* const> destinations)
       : reduction_(reduction), sources_(sources), destinations_(destinations) {}
 
   void run(uint64_t first, uint64_t count) {

@@ -1,10 +1,12 @@
-// The memory that the ranks of a communicator share. It begins with a header, which the maker of
-// the unique id writes; the first rank lays out the rest, whose size depends on the number of ranks.
+// The memory that the ranks of a communicator share: its parts, whose sizes depend on the number of
+// ranks.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "base/arch/constants.h"
+#include "base/integers.h"
 #include "comm/operation/operation.h"
 #include "comm/segment/failure.h"
 #include "comm/segment/futex.h"
@@ -12,7 +14,6 @@
 
 namespace km::comm {
 
-constexpr uint64_t kSharedPageBytes = 4096;
 constexpr uint64_t kStagingBytes = 512 << 10;  // of one buffer
 constexpr uint64_t kRingSlots = 2, kRingSlotBytes = 64 << 10;
 constexpr uint32_t kMostRanks = 4096;
@@ -24,11 +25,16 @@ struct Barrier {
   Bell complete;
 };
 
-struct SharedHeader {
+/// The memory of a unique id. It has a fixed size, so the first rank makes the communicator's own.
+struct IdPage {
   UniqueId id;
-  std::atomic<uint32_t> layout_state;  // 0: none, 1: a rank lays out, 2: done
+  std::atomic<uint32_t> layout_state;  // 0: none, 1: a rank makes the memory, 2: it is there
   uint32_t ranks;
-  uint64_t size_bytes;
+  int process, file;  // where the communicator's memory is open
+};
+
+/// The head of a communicator's memory.
+struct SharedHeader {
   std::atomic<uint32_t> joined;
   Bell join_bell;
   // The first failure. 0: none, 1: a rank writes it, 2: written.
@@ -37,9 +43,8 @@ struct SharedHeader {
   char failure_text[512];
   Barrier board, collective;
 };
-static_assert(sizeof(SharedHeader) <= kSharedPageBytes);
 
-/// What one rank tells others, under a key by which they find it.
+/// A notice of one rank to others, under a key by which they find it.
 struct Notice {
   std::atomic<uint64_t> key;  // 0: none
   uint8_t data[kNoticeBytes];
@@ -68,18 +73,18 @@ struct alignas(64) SharedRing {
   Slot slots[kRingSlots];
 };
 
-/// Where the parts lie.
+/// The places of the parts.
 struct Layout {
   uint32_t ranks;
 
-  static constexpr uint64_t round(uint64_t size) {
-    return (size + kSharedPageBytes - 1) / kSharedPageBytes * kSharedPageBytes;
-  }
-  uint64_t slots() const { return kSharedPageBytes; }
+  static constexpr uint64_t round(uint64_t size) { return round_up(size, arch::kMostPageBytes); }
+  uint64_t slots() const { return round(sizeof(SharedHeader)); }
   uint64_t staging() const { return slots() + round(ranks * sizeof(SharedSlot)); }
   /// Each rank has two buffers for inputs and one for results.
   uint64_t rings() const { return staging() + uint64_t{ranks} * 3 * kStagingBytes; }
-  uint64_t messages() const { return rings() + round(uint64_t{ranks} * ranks * sizeof(SharedRing)); }
+  uint64_t messages() const {
+    return rings() + round(uint64_t{ranks} * ranks * sizeof(SharedRing));
+  }
   uint64_t size_bytes() const {
     return messages() + uint64_t{ranks} * ranks * kRingSlots * kRingSlotBytes;
   }

@@ -52,9 +52,9 @@ Failure Membership::claim(int32_t device) {
   int32_t expected = 0;
   own.device = device;
   if (!own.process.compare_exchange_strong(expected, getpid())) {
-    Failure twice = make_failure(FailureKind::kMismatch,
-                                 "rank %u is there twice: in the processes %d and %d", rank_,
-                                 expected, getpid());
+    Failure twice =
+        make_failure(FailureKind::kMismatch, "rank %u is there twice: in the processes %d and %d",
+                     rank_, expected, getpid());
     fail(twice);
     return twice;
   }
@@ -80,8 +80,8 @@ Failure Membership::wait_for_all() {
       if (segment_->slot(i).process.load() == 0) absent.push_back(i);
     }
     return make_failure(FailureKind::kTimeout,
-                        "rank %u has waited %g s for %s, which did not join the communicator", rank_,
-                        seconds(timeout_ns_), list_of(absent).c_str());
+                        "rank %u has waited %g s for %s, which did not join the communicator",
+                        rank_, seconds(timeout_ns_), list_of(absent).c_str());
   };
   const auto is_over = [&] {
     watch_new();
@@ -110,8 +110,7 @@ Failure Membership::lost(uint32_t rank) {
   for (const Watched& each : watched_) {
     if (each.rank != rank) continue;
     pollfd question = {each.file, POLLIN, 0};
-    const bool has_ended =
-        each.file >= 0 ? poll(&question, 1, 0) == 1 : kill(each.process, 0) != 0;
+    const bool has_ended = each.file >= 0 ? poll(&question, 1, 0) == 1 : kill(each.process, 0) != 0;
     if (!has_ended) return {};
     return make_failure(FailureKind::kLostRank, "rank %u is gone: its process %d has ended", rank,
                         each.process);
@@ -139,7 +138,7 @@ void Membership::fail(const Failure& failure) {
   for (uint32_t i = 0; i < ranks(); ++i) segment_->slot(i).bell.ring();
 }
 
-Failure Membership::pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::*steps,
+Failure Membership::pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps,
                          const char* call) {
   SharedSlot& own = segment_->slot(rank_);
   const uint64_t step = (own.*steps).load(std::memory_order_relaxed) + 1, all = step * ranks();

@@ -40,7 +40,7 @@ class Membership {
 
   /// Arrives at the barrier and waits for all ranks; `call` names what the rank does. `steps` is
   /// the rank's count in its slot.
-  Failure pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::*steps, const char* call);
+  Failure pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps, const char* call);
   /// Gives each rank the data of all.
   Failure exchange(const NoticeData& own, const char* call, std::vector<NoticeData>* out);
   /// Tells all ranks something, under a key.
@@ -49,8 +49,9 @@ class Membership {
   Failure find(uint64_t key, uint32_t rank, const char* call, NoticeData* out);
   static constexpr uint32_t kAnyRank = UINT32_MAX;
 
-  /// Waits until `is_over()` is true, which a ring of the bell may change. `needs(rank)` says if the
-  /// end of that rank ends the wait; `missing()` describes, after the time limit, whom it is for.
+  /// Waits until `is_over()` is true, which a ring of the bell may change. `needs(rank)` says if
+  /// the end of that rank ends the wait; `missing()` describes, after the time limit, whom it is
+  /// for.
   template <class IsOver, class Needs, class Missing>
   Failure wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& missing);
   /// A rank among those needed that has left or whose process has ended.

@@ -1,163 +1,111 @@
 #include "comm/segment/segment.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include "base/file/file.h"
 #include "base/hash.h"
 
 namespace km::comm {
 namespace {
 
 constexpr uint64_t kMagic = 0x31304d4d4f434d4bU;  // "KMCOMM01"
-constexpr uint64_t kAttachTimeoutNs = 10'000'000'000U;
+constexpr uint64_t kLayoutTimeoutNs = 10'000'000'000U;
 
-/// Ids of this process whose memory is kept open, by their nonces.
-struct KeptIds {
+/// Files of this process that other ranks still have to open, by their ids' nonces.
+struct KeptFiles {
   std::mutex mutex;
-  std::map<uint64_t, int> files;
+  std::multimap<uint64_t, File> files;
+
+  void add(const UniqueId& id, File file) {
+    const std::lock_guard lock(mutex);
+    files.emplace(id.nonce[0], std::move(file));
+  }
 };
-KeptIds& kept_ids() {
-  static auto* const made = new KeptIds;
+KeptFiles& kept_files() {
+  static auto* const made = new KeptFiles;
   return *made;
 }
 
 uint64_t host_number() {
   static const uint64_t number = [] {
-    char text[64] = {};
-    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-      const ssize_t got = read(file, text, sizeof text);
-      close(file);
-      if (got <= 0) return uint64_t{0};
-    }
-    return hash64(text, sizeof text);
+    const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id");
+    return text ? hash64(*text) : 0;
   }();
   return number;
 }
 
-Failure system_failure(const char* what) {
-  return make_failure(FailureKind::kSystem, "%s: %s", what, std::strerror(errno));
+Failure system_failure(const Error& error) {
+  return make_failure(FailureKind::kSystem, "%s", error.message.c_str());
 }
 
-/// Closes a file that is held for the length of a call.
-class OpenFile {
+/// Memory of a file while the object lives.
+class Mapping {
  public:
-  explicit OpenFile(int file) : file_(file) {}
-  ~OpenFile() {
-    if (file_ >= 0) close(file_);
+  Mapping(const File& file, uint64_t size_bytes)
+      : base_(mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                   file.get(), 0)),
+        size_bytes_(size_bytes) {}
+  ~Mapping() {
+    if (base_ != MAP_FAILED) munmap(base_, size_bytes_);
   }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int get() const { return file_; }
-  int take() { return std::exchange(file_, -1); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  /// Null if the process has no room.
+  void* base() const { return base_ == MAP_FAILED ? nullptr : base_; }
+  void* take() { return std::exchange(base_, MAP_FAILED); }
 
  private:
-  int file_;
+  void* base_;
+  const uint64_t size_bytes_;
 };
 
-/// A descriptor of the id's memory: a copy of this process's, or one of the process that made it.
-Failure open_memory(const UniqueId& id, int* out) {
-  if (id.process == getpid()) {
-    KeptIds& kept = kept_ids();
-    const std::lock_guard lock(kept.mutex);
-    const auto found = kept.files.find(id.nonce[0]);
-    if (found == kept.files.end()) {
-      return make_failure(FailureKind::kArgument,
-                          "the unique id was used before: each communicator needs one of its own");
-    }
-    *out = fcntl(found->second, F_DUPFD_CLOEXEC, 0);
-    return *out >= 0 ? Failure{} : system_failure("no file descriptor for a communicator");
-  }
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(id.process),
-                static_cast<long long>(id.file));
-  *out = open(path, O_RDWR | O_CLOEXEC);
-  if (*out >= 0) return {};
-  return make_failure(FailureKind::kSystem,
-                      "the process %lld, which made the unique id, cannot be reached (%s): it has "
-                      "to run, as the same user, and in the same PID namespace",
-                      static_cast<long long>(id.process), std::strerror(errno));
+Failure no_room() {
+  return make_failure(FailureKind::kSystem, "no memory for a communicator: %s",
+                      std::strerror(errno));
 }
 
-void* map(int file, uint64_t size_bytes) {
-  void* const base =
-      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  return base == MAP_FAILED ? nullptr : base;
-}
-
-/// Gives the memory its size, once for all ranks.
-Failure lay_out(SharedHeader& header, int file, uint32_t ranks) {
+/// Makes the communicator's memory, once for all ranks, and opens it.
+Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) {
   uint32_t state = 0;
-  if (header.layout_state.compare_exchange_strong(state, 1)) {
-    header.ranks = ranks;
-    header.size_bytes = Layout{ranks}.size_bytes();
-    const bool is_sized = ftruncate(file, static_cast<off_t>(header.size_bytes)) == 0;
-    const Failure failure = is_sized ? Failure{} : system_failure("no memory for a communicator");
-    header.layout_state.store(is_sized ? 2 : 0);
-    return failure;
+  if (page.layout_state.compare_exchange_strong(state, 1)) {
+    Result<File> made = create_shared_memory_file("kernelmill-comm", Layout{ranks}.size_bytes());
+    const bool is_made = static_cast<bool>(made);
+    if (is_made) {
+      page.ranks = ranks;
+      page.process = getpid();
+      page.file = made->get();
+      kept_files().add(id, std::move(*made));
+    }
+    page.layout_state.store(is_made ? 2 : 0);
+    if (!is_made) return system_failure(made.error());
   }
-  for (const uint64_t begin = now_ns(); header.layout_state.load() != 2;) {
-    if (now_ns() - begin > kAttachTimeoutNs) {
-      return make_failure(FailureKind::kTimeout, "no rank has laid out the communicator's memory");
+  for (const uint64_t begin = now_ns(); page.layout_state.load() != 2;) {
+    if (now_ns() - begin > kLayoutTimeoutNs) {
+      return make_failure(FailureKind::kTimeout, "no rank has made the communicator's memory");
     }
     usleep(100);
   }
-  if (header.ranks == ranks) return {};
-  return make_failure(FailureKind::kMismatch, "one rank says %u ranks, another one %u", ranks,
-                      header.ranks);
-}
-
-}  // namespace
-
-Failure make_unique_id(UniqueId* out) {
-  UniqueId id{};
-  id.magic = kMagic;
-  id.host = host_number();
-  id.process = getpid();
-  if (getrandom(id.nonce, sizeof id.nonce, 0) != sizeof id.nonce) {
-    return system_failure("no random number");
+  if (page.ranks != ranks) {
+    return make_failure(FailureKind::kMismatch, "one rank says %u ranks, another one %u", ranks,
+                        page.ranks);
   }
-  OpenFile file(memfd_create("kernelmill-comm", MFD_CLOEXEC));
-  if (file.get() < 0) return system_failure("no memory for a communicator");
-  id.file = file.get();
-  if (ftruncate(file.get(), kSharedPageBytes) != 0) {
-    return system_failure("no memory for a communicator");
-  }
-  void* const base = map(file.get(), kSharedPageBytes);
-  if (base == nullptr) return system_failure("no memory for a communicator");
-  new (base) SharedHeader{};
-  static_cast<SharedHeader*>(base)->id = id;
-  munmap(base, kSharedPageBytes);
-  KeptIds& kept = kept_ids();
-  const std::lock_guard lock(kept.mutex);
-  kept.files.emplace(id.nonce[0], file.get());
-  file.take();
-  *out = id;
+  Result<File> opened = open_memory_file(page.process, page.file);
+  if (!opened) return system_failure(opened.error());
+  *out = std::move(*opened);
   return {};
 }
 
-void forget_id(const UniqueId& id) {
-  if (id.process != getpid()) return;
-  KeptIds& kept = kept_ids();
-  const std::lock_guard lock(kept.mutex);
-  const auto found = kept.files.find(id.nonce[0]);
-  if (found == kept.files.end()) return;
-  close(found->second);
-  kept.files.erase(found);
-}
-
-Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segment>* out) {
+Failure open_id(const UniqueId& id, File* out) {
   if (id.magic != kMagic) {
     return make_failure(FailureKind::kArgument,
                         "this is no unique id of this library: ncclGetUniqueId makes them");
@@ -167,27 +115,57 @@ Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segm
                         "the unique id is another machine's: the ranks of a communicator run on "
                         "one machine");
   }
-  int opened = -1;
-  if (Failure failure = open_memory(id, &opened)) return failure;
-  const OpenFile file(opened);
-  struct stat status{};
-  if (fstat(opened, &status) != 0 || status.st_size < static_cast<off_t>(kSharedPageBytes)) {
-    return make_failure(FailureKind::kArgument, "the unique id's memory is gone");
+  Result<File> opened = open_memory_file(static_cast<int>(id.process), static_cast<int>(id.file));
+  if (!opened) {
+    return make_failure(FailureKind::kSystem,
+                        "the unique id was used before, or its process %d cannot be reached (%s): "
+                        "it has to run, as the same user, and in the same PID namespace",
+                        static_cast<int>(id.process), opened.error().message.c_str());
   }
-  void* base = map(opened, kSharedPageBytes);
-  if (base == nullptr) return system_failure("no memory for a communicator");
-  auto* const header = static_cast<SharedHeader*>(base);
-  Failure failure;
-  if (!header->id.is_same(id)) {
-    failure = make_failure(FailureKind::kArgument, "the unique id's memory is gone");
-  } else {
-    failure = lay_out(*header, opened, ranks);
+  *out = std::move(*opened);
+  return {};
+}
+
+}  // namespace
+
+Failure make_unique_id(UniqueId* out) {
+  UniqueId id{};
+  id.magic = kMagic;
+  id.host = host_number();
+  id.process = getpid();
+  if (getrandom(id.nonce, sizeof id.nonce, 0) != sizeof id.nonce) return no_room();
+  Result<File> file = create_shared_memory_file("kernelmill-comm-id", sizeof(IdPage));
+  if (!file) return system_failure(file.error());
+  id.file = file->get();
+  const Mapping mapping(*file, sizeof(IdPage));
+  if (mapping.base() == nullptr) return no_room();
+  auto* const page = new (mapping.base()) IdPage{};
+  page->id = id;
+  kept_files().add(id, std::move(*file));
+  *out = id;
+  return {};
+}
+
+void forget_id(const UniqueId& id) {
+  KeptFiles& kept = kept_files();
+  const std::lock_guard lock(kept.mutex);
+  kept.files.erase(id.nonce[0]);
+}
+
+Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segment>* out) {
+  File page_file(-1), file(-1);
+  if (Failure failure = open_id(id, &page_file)) return failure;
+  const Mapping mapped_page(page_file, sizeof(IdPage));
+  if (mapped_page.base() == nullptr) return no_room();
+  IdPage& page = *static_cast<IdPage*>(mapped_page.base());
+  if (!page.id.is_same(id)) {
+    return make_failure(FailureKind::kArgument,
+                        "the unique id was used before: each communicator needs one of its own");
   }
-  munmap(base, kSharedPageBytes);
-  if (failure) return failure;
-  base = map(opened, Layout{ranks}.size_bytes());
-  if (base == nullptr) return system_failure("no memory for a communicator");
-  out->reset(new Segment(base, ranks));
+  if (Failure failure = open_whole(page, id, ranks, &file)) return failure;
+  Mapping whole(file, Layout{ranks}.size_bytes());
+  if (whole.base() == nullptr) return no_room();
+  out->reset(new Segment(whole.take(), ranks));
   return {};
 }
 

@@ -12,7 +12,7 @@ constexpr uint64_t kUniqueIdBytes = 128;
 struct UniqueId {
   uint64_t magic;
   uint64_t nonce[2];
-  uint64_t host;   // a hash of the machine's boot id
+  uint64_t host;  // a hash of the machine's boot id
   int64_t process;
   int64_t file;
   uint8_t padding[kUniqueIdBytes - 48];

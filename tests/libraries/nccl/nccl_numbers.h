@@ -34,9 +34,9 @@ static inline double narrow_value(uint32_t bits, int exponent_bits, int mantissa
   return sign * ldexp(mantissa + (1 << mantissa_bits), field - bias - mantissa_bits);
 }
 
-#define STORE(kind, number)               \
-  do {                                    \
-    const kind stored = (kind)(number);   \
+#define STORE(kind, number)                \
+  do {                                     \
+    const kind stored = (kind)(number);    \
     memcpy(place, &stored, sizeof stored); \
   } while (0)
 
@@ -75,11 +75,11 @@ static inline void put_number(void* array, size_t i, int type, double value) {
   }
 }
 
-#define LOAD(kind)                        \
-  do {                                    \
-    kind loaded;                          \
+#define LOAD(kind)                         \
+  do {                                     \
+    kind loaded;                           \
     memcpy(&loaded, place, sizeof loaded); \
-    return (double)loaded;                \
+    return (double)loaded;                 \
   } while (0)
 
 static inline double get_number(const void* array, size_t i, int type) {

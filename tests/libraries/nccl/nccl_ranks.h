@@ -100,13 +100,13 @@ struct rank {
 };
 
 /* For ranks, which are not on the test's thread: the process ends. */
-#define CHECK(condition)                                                                   \
-  do {                                                                                     \
-    if (!(condition)) {                                                                    \
-      fprintf(stderr, "%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, self->number,       \
-              self->count, #condition);                                                    \
-      _exit(1);                                                                            \
-    }                                                                                      \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, self->number, self->count, \
+              #condition);                                                                         \
+      _exit(1);                                                                                    \
+    }                                                                                              \
   } while (0)
 
 static inline void open_rank(rank* self) {

@@ -14,15 +14,16 @@ static void check_data(const float* data, float value) {
   for (int i = 0; i < COUNT; ++i) assert_true(data[i] == value);
 }
 
-/* All ranks on this thread, two devices: each rank's operation in a stream of its own, or all in one. */
+/* All ranks on this thread, two devices: each rank's operation in a stream of its own, or all in
+ * one. */
 static void group_on(int shares_stream) {
   enum { RANKS = 4 };
   const int devices[RANKS] = {0, 1, 0, 1};
   communicator comms[RANKS];
   cudaStream_t streams[RANKS];
   float* data[RANKS];
-  assert_int_equal(ncclCommInitAll(comms, RANKS, shares_stream ? (const int[]){0, 0, 0, 0} : devices),
-                   0);
+  assert_int_equal(
+      ncclCommInitAll(comms, RANKS, shares_stream ? (const int[]){0, 0, 0, 0} : devices), 0);
   for (int i = 0; i < RANKS; ++i) {
     int number = -1, count = -1, device = -1;
     assert_int_equal(ncclCommUserRank(comms[i], &number), 0);
@@ -40,7 +41,8 @@ static void group_on(int shares_stream) {
     assert_int_equal(ncclGroupStart(), 0);
     assert_int_equal(ncclGroupStart(), 0); /* groups nest */
     for (int i = 0; i < RANKS; ++i) {
-      assert_int_equal(ncclBroadcast(data[i], data[i], COUNT, F32, round % RANKS, comms[i], streams[i]), 0);
+      assert_int_equal(
+          ncclBroadcast(data[i], data[i], COUNT, F32, round % RANKS, comms[i], streams[i]), 0);
       assert_int_equal(ncclAllReduce(data[i], data[i], COUNT, F32, AVG, comms[i], streams[i]), 0);
     }
     assert_int_equal(ncclGroupEnd(), 0);
@@ -54,7 +56,8 @@ static void group_on(int shares_stream) {
   }
   for (int i = 0; i < RANKS; ++i) {
     assert_int_equal(ncclCommFinalize(comms[i]), 0);
-    assert_int_equal(ncclAllReduce(data[i], data[i], 1, F32, AVG, comms[i], streams[i]), INVALID_ARGUMENT);
+    assert_int_equal(ncclAllReduce(data[i], data[i], 1, F32, AVG, comms[i], streams[i]),
+                     INVALID_ARGUMENT);
     assert_int_equal(ncclCommDestroy(comms[i]), 0);
     if (!shares_stream) assert_int_equal(cudaStreamDestroy(streams[i]), 0);
   }
@@ -96,6 +99,14 @@ static void test_failed_group(void** state) {
   assert_int_equal(ncclGroupEnd(), 0);
   assert_int_equal(cudaStreamSynchronize(NULL), 0);
   check_data(data, 3);
+  /* A communicator that starts at the end of the group has no operations in it. */
+  communicator later = NULL;
+  unique_id id;
+  assert_int_equal(ncclGetUniqueId(&id), 0);
+  assert_int_equal(ncclGroupStart(), 0);
+  assert_int_equal(ncclCommInitRank(&later, 1, id, 0), 0);
+  assert_int_equal(ncclAllReduce(data, data, COUNT, F32, SUM, later, NULL), INVALID_USAGE);
+  assert_int_equal(ncclGroupEnd(), INVALID_USAGE);
   assert_int_equal(ncclCommDestroy(comm), 0);
   assert_int_equal(cudaFree(data), 0);
 }
@@ -252,7 +263,6 @@ static void test_polled(void** state) {
 static void test_arguments(void** state) {
   (void)state;
   int value = 0;
-  void* place = NULL;
   communicator comm;
   float* const data = new_data(1);
   assert_int_equal(ncclGetVersion(&value), 0);
@@ -276,6 +286,16 @@ static void test_arguments(void** state) {
   assert_int_equal(ncclAllReduce(data, data, 1, F32, SUM, (void*)8, NULL), INVALID_ARGUMENT);
   assert_int_equal(ncclCommCount((void*)8, &value), INVALID_ARGUMENT);
 
+  assert_int_equal(ncclCommDestroy(comm), 0);
+  assert_int_equal(ncclCommDestroy(NULL), 0);
+  assert_int_equal(cudaFree(data), 0);
+}
+
+static void test_own_reductions(void** state) {
+  (void)state;
+  communicator comm;
+  float* const data = new_data(1);
+  assert_int_equal(ncclCommInitAll(&comm, 1, NULL), 0);
   int op = 0;
   float scalar = 2;
   float* device_scalar = NULL;
@@ -292,6 +312,18 @@ static void test_arguments(void** state) {
   assert_int_equal(cudaStreamSynchronize(NULL), 0);
   check_data(data, 3);
 
+  assert_int_equal(ncclMemFree(device_scalar), 0);
+  assert_int_equal(ncclCommDestroy(comm), 0);
+  assert_int_equal(cudaFree(data), 0);
+}
+
+static void test_states(void** state) {
+  (void)state;
+  int value = 0;
+  void* place = NULL;
+  communicator comm;
+  float* const data = new_data(1);
+  assert_int_equal(ncclCommInitAll(&comm, 1, NULL), 0);
   void *registered = NULL, *window = NULL;
   assert_int_equal(ncclCommRegister(comm, data, COUNT * sizeof(float), &registered), 0);
   assert_int_equal(ncclCommRegister(comm, &value, 4, &place), INVALID_ARGUMENT);
@@ -322,8 +354,6 @@ static void test_arguments(void** state) {
   assert_int_equal(ncclAllReduce(data, data, 1, F32, SUM, comm, NULL), REMOTE_ERROR);
   assert_non_null(strstr(ncclGetLastError(comm), "revoked"));
   assert_int_equal(ncclCommDestroy(comm), 0);
-  assert_int_equal(ncclCommDestroy(NULL), 0);
-  assert_int_equal(ncclMemFree(device_scalar), 0);
   assert_int_equal(cudaFree(data), 0);
 }
 
@@ -337,7 +367,8 @@ static void leave_waiting(rank* self) {
   float* data = NULL;
   CHECK(cudaMallocAsync((void**)&data, 4096, self->stream) == 0);
   CHECK(cudaStreamSynchronize(self->stream) == 0);
-  if (self->number == 0) CHECK(ncclAllReduce(data, data, 10, F32, SUM, self->comm, self->stream) == 0);
+  if (self->number == 0)
+    CHECK(ncclAllReduce(data, data, 10, F32, SUM, self->comm, self->stream) == 0);
   usleep(20000);
   exit(0);
 }
@@ -354,10 +385,11 @@ int main(int argc, char** argv) {
     return 0;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exit),     cmocka_unit_test(test_groups),
-      cmocka_unit_test(test_derived),  cmocka_unit_test(test_failed_group),
-      cmocka_unit_test(test_captures), cmocka_unit_test(test_streams),
-      cmocka_unit_test(test_polled),   cmocka_unit_test(test_arguments),
+      cmocka_unit_test(test_exit),           cmocka_unit_test(test_groups),
+      cmocka_unit_test(test_derived),        cmocka_unit_test(test_failed_group),
+      cmocka_unit_test(test_captures),       cmocka_unit_test(test_streams),
+      cmocka_unit_test(test_polled),         cmocka_unit_test(test_arguments),
+      cmocka_unit_test(test_own_reductions), cmocka_unit_test(test_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

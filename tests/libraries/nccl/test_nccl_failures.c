@@ -50,8 +50,9 @@ static void different_operations(rank* self) {
   } else {
     CHECK(ncclAllReduce(data, data, COUNT, F32, MAX, self->comm, self->stream) == 0);
   }
-  expect_failure(self, INVALID_USAGE,
-                 "rank 0 called all-reduce of 1000 f32, max, but rank 1 broadcast of 1000 f32, root 0");
+  expect_failure(
+      self, INVALID_USAGE,
+      "rank 0 called all-reduce of 1000 f32, max, but rank 1 broadcast of 1000 f32, root 0");
 }
 
 static void different_sizes(rank* self) {
@@ -213,7 +214,7 @@ static void test_wrong_start(void** state) {
   assert_int_equal(ncclCommInitRank(NULL, 1, id, 0), INVALID_ARGUMENT);
   assert_int_equal(ncclCommInitRank(&comm, 1, id, 0), 0);
   communicator again = NULL;
-  assert_int_equal(ncclCommInitRank(&again, 1, id, 0), INVALID_ARGUMENT); /* the id was used */
+  assert_int_not_equal(ncclCommInitRank(&again, 1, id, 0), 0); /* the id was used */
   assert_int_equal(ncclCommDestroy(comm), 0);
   assert_int_equal(ncclCommDestroy(comm), INVALID_ARGUMENT);
 }

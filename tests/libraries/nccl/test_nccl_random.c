@@ -1,5 +1,6 @@
-/* Random calls of libnccl with right and wrong arguments: each gives a result, none ends the process
- * or stands still, and a communicator that is made afterwards works. KM_TEST_CALLS says how many. */
+/* Random calls of libnccl with right and wrong arguments: each gives a result, none ends the
+ * process or stands still, and a communicator that is made afterwards works. KM_TEST_CALLS says how
+ * many. */
 #include "nccl_numbers.h"
 
 int ncclAllReduceConfig(const void*, void*, size_t, int, int, communicator, cudaStream_t, void*);
@@ -72,7 +73,8 @@ static int call_operation(int kind) {
     case 3:
       return ncclAllGather(in, out, any_count(), any_type(), any_comm(), any_stream());
     case 4:
-      return ncclReduceScatter(in, out, any_count(), any_type(), any_op(), any_comm(), any_stream());
+      return ncclReduceScatter(in, out, any_count(), any_type(), any_op(), any_comm(),
+                               any_stream());
     case 5:
       return ncclAlltoAll(in, out, any_count(), any_type(), any_comm(), any_stream());
     case 6:

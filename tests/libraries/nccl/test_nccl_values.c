@@ -2,7 +2,17 @@
  * are threads or processes, against a plain reference. */
 #include "nccl_numbers.h"
 
-enum { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, GATHER, SCATTER, KINDS };
+enum {
+  ALL_REDUCE,
+  REDUCE,
+  BROADCAST,
+  ALL_GATHER,
+  REDUCE_SCATTER,
+  ALL_TO_ALL,
+  GATHER,
+  SCATTER,
+  KINDS
+};
 
 /* A call, and where its results lie. */
 typedef struct {
@@ -102,7 +112,8 @@ static void check_call(rank* self, const call* c, char* first, char* second) {
   for (size_t i = 0; gets && i < outputs; ++i) {
     const double got = get_number(out, i, c->type), want = wanted(c, self, i);
     if (got == want) continue;
-    fprintf(stderr, "kind %d type %d op %d root %d in place %d scaled %d count %zu: [%zu] %g for %g\n",
+    fprintf(stderr,
+            "kind %d type %d op %d root %d in place %d scaled %d count %zu: [%zu] %g for %g\n",
             c->kind, c->type, c->op, c->root, c->in_place, c->scaled, c->count, i, got, want);
     CHECK(got == want);
   }
@@ -156,12 +167,13 @@ static void check_large(rank* self) {
     const int type = kind % 2 == 0 ? F32 : BF16;
     const int is_wide = kind != ALL_REDUCE && kind != REDUCE && kind != BROADCAST;
     const size_t bytes = kind == ALL_REDUCE ? most : most / 8;
-    const call c = {.kind = kind,
-                    .type = type,
-                    .op = kind == REDUCE ? MAX : SUM,
-                    .root = self->count - 1,
-                    .in_place = kind % 3 == 0,
-                    .count = bytes / (size_t)type_bytes[type] / (size_t)(is_wide ? self->count : 1) - 3};
+    const call c = {
+        .kind = kind,
+        .type = type,
+        .op = kind == REDUCE ? MAX : SUM,
+        .root = self->count - 1,
+        .in_place = kind % 3 == 0,
+        .count = bytes / (size_t)type_bytes[type] / (size_t)(is_wide ? self->count : 1) - 3};
     check_call(self, &c, first, second);
   }
   CHECK(cudaFreeAsync(first, self->stream) == 0);

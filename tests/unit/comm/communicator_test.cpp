@@ -101,16 +101,19 @@ TEST(SharedEngine, MovesDataThroughSharedMemory) {
       std::unique_ptr<Membership> joined;
       ASSERT_FALSE(Membership::join(id, kRanks, rank, 0, 10'000'000'000U, &joined));
       const std::shared_ptr<Membership> membership = std::move(joined);
-      const auto engine = make_shared_engine(membership, [](const Failure& failure) {
-        ADD_FAILURE() << failure.text;
-      });
+      const auto engine = make_shared_engine(
+          membership, [](const Failure& failure) { ADD_FAILURE() << failure.text; });
       for (const size_t size : {size_t{0}, size_t{3}, size_t{2000}, size_t{500'000}}) {
         std::vector<float> data(size, static_cast<float>(rank + 1)), in(size);
         Operation send, receive;
-        send.call = {.count = size, .kind = Kind::kSend, .type = Type::kF32,
+        send.call = {.count = size,
+                     .kind = Kind::kSend,
+                     .type = Type::kF32,
                      .root = static_cast<int32_t>((rank + 1) % kRanks)};
         send.send = data.data();
-        receive.call = {.count = size, .kind = Kind::kReceive, .type = Type::kF32,
+        receive.call = {.count = size,
+                        .kind = Kind::kReceive,
+                        .type = Type::kF32,
                         .root = static_cast<int32_t>((rank + 2) % kRanks)};
         receive.receive = in.data();
         for (const std::vector<Operation>& each :

@@ -115,7 +115,6 @@ class Stream {
   bool wait_for_marker(Command& command);
   static void announce(Marker* marker);
   bool hand_to_callback_thread(Command& command);
-  bool start_task(Command& command);
   bool finish(uint64_t until);
   // The checker is told what is queued and what ends (stream_checks.cpp).
   void note_operation(Command& command);

@@ -229,6 +229,18 @@ bool Stream::execute(Command& command, Executor* executor) {
   return perform(command, executor);
 }
 
+namespace {
+
+/// Returns true if the task's work is over; otherwise the thread that ends it continues the stream.
+bool start_task(Stream* stream, const Task& task) {
+  if (stream->context()->is_exiting()) return true;
+  if (UndefinedMemory::is_used()) UndefinedMemory::instance().define_all();
+  const arch::DefaultFloats floats;
+  return task.start([](void* started) { static_cast<Stream*>(started)->resume(); }, stream);
+}
+
+}  // namespace
+
 [[gnu::always_inline]] inline bool Stream::perform(Command& command, Executor* executor) {
   if (context_->is_profiling()) [[unlikely]]
     note_begin(command);
@@ -238,7 +250,7 @@ bool Stream::execute(Command& command, Executor* executor) {
       return context_->failed() || execute_work(command, executor);
     case CommandKind::task:
       if (context_->failed()) return true;
-      return command.task->is_asynchronous() ? start_task(command)
+      return command.task->is_asynchronous() ? start_task(this, *command.task)
                                              : execute_work(command, executor);
     case CommandKind::record:
       command.marker->reach();
@@ -429,14 +441,6 @@ bool Stream::hand_to_callback_thread(Command& command) {
     call = followed_call(std::move(call));
   post_callback({.call = std::move(call), .then = [this] { resume(); }});
   return false;
-}
-
-/// Returns true if the task's work is over; otherwise the thread that ends it continues the stream.
-bool Stream::start_task(Command& command) {
-  if (context_->is_exiting()) return true;
-  if (UndefinedMemory::is_used()) UndefinedMemory::instance().define_all();
-  const arch::DefaultFloats floats;
-  return command.task->start([](void* stream) { static_cast<Stream*>(stream)->resume(); }, this);
 }
 
 namespace {
