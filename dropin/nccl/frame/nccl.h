@@ -1,6 +1,8 @@
 // The frame around every exported function of libnccl.
 #pragma once
 
+#include <cstring>
+
 #include "comm/segment/failure.h"
 #include "dropin/library/call.h"
 #include "dropin/library/host_memory.h"
@@ -27,8 +29,10 @@ struct NcclLibrary : frame::Library {
   };
   static constexpr Status kOtherStatus = ncclUnhandledCudaError;
   static const char* name_of(ncclResult_t status) noexcept;
-  /// Programs poll for the end of calls that do not block.
-  static bool is_answer(const char*, int status) noexcept { return status == ncclInProgress; }
+  /// Programs poll for the end of calls that do not block, and ask for what devices can do.
+  static bool is_answer(const char* function, int status) noexcept {
+    return status == ncclInProgress || std::strcmp(function, "ncclCommQueryProperties") == 0;
+  }
 };
 
 /// Converts a result of the driver to a ncclResult_t.
