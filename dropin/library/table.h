@@ -73,6 +73,11 @@ struct LibraryTable {
   /// handle is not live.
   uint64_t (*stream_key)(cu::CUstream stream);
   uint64_t (*context_number)(cu::CUcontext context);
+  /// The kernel, of the stream's context, that calls a function of the program in the way of a
+  /// cufftXtCallbackType; its parameter is a CallbackArguments. The function's address is what
+  /// device code says it is.
+  cu::CUresult (*callback_kernel)(cu::CUstream stream, uint64_t function, int type,
+                                  cu::CUfunction* out);
 };
 
 }  // namespace km::library

@@ -1,5 +1,7 @@
 #include "dropin/nvjitlink/link_job.h"
 
+#include "dropin/toolchain/fat_binary.h"
+
 namespace km::nvjitlink {
 namespace {
 
@@ -26,6 +28,18 @@ const InputType* find_type(nvJitLinkInputType type) {
     if (each.type == type) return &each;
   }
   return nullptr;
+}
+
+/// The type by which NVIDIA's linker takes link-time code; NVJITLINK_INPUT_NONE if it is none.
+nvJitLinkInputType link_time_type(InputKind kind, std::string_view bytes) {
+  const bool is_any = kind == InputKind::kAny;
+  if ((is_any || kind == InputKind::kLinkTimeCode) && toolchain::is_link_time_code(bytes)) {
+    return NVJITLINK_INPUT_LTOIR;
+  }
+  if ((is_any || kind == InputKind::kFatbin) && toolchain::has_link_time_image(bytes)) {
+    return NVJITLINK_INPUT_FATBIN;
+  }
+  return NVJITLINK_INPUT_NONE;
 }
 
 }  // namespace
@@ -57,11 +71,12 @@ nvJitLinkResult LinkJob::add(nvJitLinkInputType type, std::string_view bytes,
     note_error("unsupported input type: " + name);
     return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
   }
-  const bool may_be_link_time =
-      given->kind == InputKind::kLinkTimeCode || given->kind == InputKind::kAny;
-  if (options_.is_lto && may_be_link_time && toolchain::is_link_time_code(bytes)) {
-    link_time_inputs_.push_back({std::string(bytes), name});
-    return NVJITLINK_SUCCESS;
+  if (options_.is_lto) {
+    const nvJitLinkInputType own = link_time_type(given->kind, bytes);
+    if (own != NVJITLINK_INPUT_NONE) {
+      link_time_inputs_.push_back({own, std::string(bytes), name});
+      return NVJITLINK_SUCCESS;
+    }
   }
   switch (linker_->add(given->kind, bytes, name)) {
     case InputStatus::kAdded:

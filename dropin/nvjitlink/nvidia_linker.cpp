@@ -116,7 +116,7 @@ std::string read_text(nvJitLinkHandle handle, Size size_of, Text text_of) {
 nvJitLinkResult link(const NvidiaLinker& linker, nvJitLinkHandle handle,
                      const std::vector<LinkTimeInput>& inputs) {
   for (const LinkTimeInput& input : inputs) {
-    LIB_TRY(linker.add_data(handle, NVJITLINK_INPUT_LTOIR, input.bytes.data(), input.bytes.size(),
+    LIB_TRY(linker.add_data(handle, input.type, input.bytes.data(), input.bytes.size(),
                             input.name.c_str()));
   }
   return linker.complete(handle);

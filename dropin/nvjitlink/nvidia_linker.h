@@ -10,6 +10,7 @@ namespace km::nvjitlink {
 
 /// An input that only NVIDIA's library can read.
 struct LinkTimeInput {
+  nvJitLinkInputType type;
   std::string bytes, name;
 };
 

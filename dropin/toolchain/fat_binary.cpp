@@ -190,6 +190,17 @@ Result<std::vector<FatbinImage>> list_fatbin(const char* bytes, uint64_t known_b
   return images;
 }
 
+bool has_link_time_image(std::string_view bytes) {
+  uint32_t magic = 0;
+  if (bytes.size() < sizeof magic) return false;
+  std::memcpy(&magic, bytes.data(), sizeof magic);
+  if (magic != kFatbinMagic) return false;
+  const auto images = list_fatbin(bytes.data(), bytes.size());
+  return images && std::any_of(images->begin(), images->end(), [](const FatbinImage& image) {
+           return image.kind == ImageKind::kLinkTimeCode;
+         });
+}
+
 uint64_t fatbin_bytes(const char* bytes) {
   const auto header = read_at<FatbinHeader>(bytes);
   return header.header_bytes + header.content_bytes;

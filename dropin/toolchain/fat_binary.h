@@ -15,7 +15,7 @@ constexpr uint32_t kFatbinMagic = 0xBA55ED50;         // begins a fat binary
 constexpr uint32_t kFatbinWrapperMagic = 0x466243B1;  // begins the wrapper that points to one
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 
-enum class ImageKind : uint16_t { kPtx = 1, kElf = 2 };
+enum class ImageKind : uint16_t { kPtx = 1, kElf = 2, kLinkTimeCode = 8 };
 
 /// One image of a fat binary. Its bytes are a part of the binary's.
 struct FatbinImage {
@@ -31,6 +31,9 @@ struct FatbinImage {
 /// Lists the images. `known_bytes` UINT64_MAX: trust the size in the header. KM_ERROR_INVALID_PTX
 /// if the binary is damaged or not whole.
 Result<std::vector<FatbinImage>> list_fatbin(const char* bytes, uint64_t known_bytes);
+
+/// True for a whole fat binary with code for link-time optimisation (LTO-IR).
+bool has_link_time_image(std::string_view bytes);
 
 /// The size of a whole fat binary that list_fatbin() accepts.
 uint64_t fatbin_bytes(const char* bytes);

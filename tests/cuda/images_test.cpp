@@ -188,6 +188,16 @@ TEST(Images, PtxOfOneArchitectureOrFamilyIsTakenThereOnly) {
   EXPECT_EQ(found, "twelve");
 }
 
+TEST(Images, LinkTimeCodeIsFound) {
+  const std::string text = long_text();
+  const std::string with =
+      fatbin(entry(1, 80, text, Packing::kLz4) + entry(8, 80, text, Packing::kLz4));
+  EXPECT_TRUE(toolchain::has_link_time_image(with));
+  EXPECT_FALSE(toolchain::has_link_time_image(with.substr(0, with.size() - 8)));
+  EXPECT_FALSE(toolchain::has_link_time_image(fatbin(entry(1, 80, text, Packing::kNone))));
+  EXPECT_FALSE(toolchain::has_link_time_image(text));
+}
+
 TEST(Images, AWrapperPointsToTheImage) {
   const std::string image = fatbin(entry(1, 80, "text", Packing::kNone));
   struct {

@@ -310,7 +310,7 @@ ROOMS = {
         "version": set(),
         "frame": set(),
         "plan": {"frame"},
-        "xt": {"plan", "frame"},
+        "xt": {"plan", "frame", "version"},
         "api": {"xt", "plan", "frame", "version"},
         "fftw": set(),
         "api_fftw": {"fftw"},

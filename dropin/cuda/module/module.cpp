@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "dropin/cuda/frame/find_or_make.h"
+#include "dropin/cuda/module/callback_kernels.h"
 #include "dropin/cuda/texture/texture_reference.h"
 #include "dropin/toolchain/device_runtime.h"
 #include "dropin/toolchain/ptx_edits.h"
@@ -92,8 +93,11 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
   }
 }
 
-CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& logs,
+CUresult Module::load(Context& context, const std::string& given, const JitLogs& logs,
                       Ref<Module>* out) {
+  const std::string kernels = callback_kernels_for(given);
+  const std::string joined = kernels.empty() ? "" : given.substr(0, given.find('\0')) + kernels;
+  const std::string& ptx = kernels.empty() ? given : joined;
   auto loaded = load_core(*context.core(), ptx);
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
@@ -103,12 +107,14 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   CU_TRY(publish_in(context, Ref<Module>(module), &handle));
   KM_ASSERT(handle == handle_of(*module), "a module knows its handle");
   note_references(module->id(), ptx);
+  if (!kernels.empty()) note_callbacks(*module, ptx);
   *out = std::move(module);
   return CUDA_SUCCESS;
 }
 
 Module::~Module() {
   forget_references_of(id());
+  forget_callbacks_of(id());
   for (const auto& [name, function] : functions_) retire<Function>(handle_of(*function));
   for (const auto& [name, memory] : globals_) Driver::instance().drop(memory->address(), *memory);
 }
@@ -129,7 +135,7 @@ CUresult Module::function(const std::string& name, Ref<Function>* out) {
 std::vector<std::string> Module::function_names() const {
   std::vector<std::string> names;
   for (const km::Kernel& kernel : core_->kernels()) {
-    if (!kernel.is_refused) names.emplace_back(kernel.name);
+    if (!kernel.is_refused && !is_callback_kernel(kernel.name)) names.emplace_back(kernel.name);
   }
   return names;
 }

@@ -1,6 +1,8 @@
-// Descriptors of arrays, devices, and callbacks, of which there are none.
+// Descriptors of arrays, devices, and callbacks.
+#include "dropin/cufft/plan/callbacks.h"
 #include "dropin/cufft/plan/execute.h"
 #include "dropin/cufft/xt/descriptors.h"
+#include "dropin/cufft/xt/jit_callback.h"
 
 using namespace km;
 using namespace km::cufft;
@@ -33,9 +35,27 @@ cufftResult run(cufftHandle handle, cufftType type, const char* name, cudaLibXtD
   return run(handle, &type, name, input, output, direction);
 }
 
-cufftResult check_callback_type(cufftXtCallbackType type) {
+/// The most dynamic shared memory of callbacks.
+constexpr size_t kMostSharedBytes = 16384;
+constexpr size_t kLongestName = 4096, kMostCodeBytes = size_t{64} << 20;
+
+cufftResult check_type(cufftXtCallbackType type) {
   if (type >= CUFFT_CB_LD_COMPLEX && type < CUFFT_CB_UNDEFINED) return CUFFT_SUCCESS;
   return invalid("there are no callbacks of type %d", static_cast<int>(type));
+}
+
+/// The first of the pointers, one for each device, that a program gives.
+cufftResult read_pointer(const char* name, void** from, uint64_t* out) {
+  void* read = nullptr;
+  if (!library::read_host(from, &read)) {
+    return invalid("%s cannot be read at %p", name, static_cast<void*>(from));
+  }
+  *out = reinterpret_cast<uint64_t>(read);
+  return CUFFT_SUCCESS;
+}
+
+cufftResult read_caller_info(void** from, Callback* out) {
+  return from == nullptr ? CUFFT_SUCCESS : read_pointer("caller_info", from, &out->caller_info);
 }
 
 }  // namespace
@@ -122,30 +142,68 @@ cufftResult cufftXtQueryPlan(cufftHandle plan, void* queryStruct, cufftXtQueryTy
 }
 
 cufftResult cufftXtSetCallback(cufftHandle plan, void** callback_routine,
-                               cufftXtCallbackType cbType, void**) {
-  return call_made(plan, [&](Plan&) -> cufftResult {
+                               cufftXtCallbackType cbType, void** caller_info) {
+  return call_made(plan, [&](Plan& own) -> cufftResult {
     LIB_REQUIRE(callback_routine);
-    LIB_TRY(check_callback_type(cbType));
-    return unsupported("a callback can be called by kernels of its own module only");
+    LIB_TRY(check_type(cbType));
+    LIB_TRY(check_callback_type(own, cbType));
+    Callback callback;
+    LIB_TRY(read_pointer("callback_routine", callback_routine, &callback.function));
+    if (callback.function == 0) return invalid("callback_routine[0] is null");
+    LIB_TRY(read_caller_info(caller_info, &callback));
+    callback.shared_bytes = own.callbacks[cbType].shared_bytes;
+    LIB_TRY(check_callback(own, cbType, callback));
+    own.callbacks[cbType] = std::move(callback);
+    return CUFFT_SUCCESS;
   });
 }
 
 cufftResult cufftXtClearCallback(cufftHandle plan, cufftXtCallbackType cbType) {
-  return call_made(plan, [&](Plan&) { return check_callback_type(cbType); });
-}
-
-cufftResult cufftXtSetCallbackSharedSize(cufftHandle plan, cufftXtCallbackType cbType, size_t) {
-  return call_made(plan, [&](Plan&) -> cufftResult {
-    LIB_TRY(check_callback_type(cbType));
-    return unsupported("plans have no callbacks");
+  return call_made(plan, [&](Plan& own) -> cufftResult {
+    LIB_TRY(check_type(cbType));
+    own.callbacks[cbType] = {};
+    return CUFFT_SUCCESS;
   });
 }
 
-cufftResult cufftXtSetJITCallback(cufftHandle plan, const char*, const void*, size_t,
-                                  cufftXtCallbackType cbType, void**) {
-  return call(plan, [&](Plan&) -> cufftResult {
-    LIB_TRY(check_callback_type(cbType));
-    return unsupported("callbacks in NVIDIA's intermediate code cannot be linked");
+cufftResult cufftXtSetCallbackSharedSize(cufftHandle plan, cufftXtCallbackType cbType,
+                                         size_t sharedSize) {
+  return call_made(plan, [&](Plan& own) -> cufftResult {
+    LIB_TRY(check_type(cbType));
+    LIB_TRY(check_callback_type(own, cbType));
+    if (sharedSize > kMostSharedBytes) {
+      return frame::fail(CUFFT_ALLOC_FAILED, "callbacks have at most %zu bytes of shared memory",
+                         kMostSharedBytes);
+    }
+    own.callbacks[cbType].shared_bytes = sharedSize;
+    return CUFFT_SUCCESS;
+  });
+}
+
+cufftResult cufftXtSetJITCallback(cufftHandle plan, const char* lto_callback_symbol_name,
+                                  const void* lto_callback_fatbin, size_t lto_callback_fatbin_size,
+                                  cufftXtCallbackType type, void** caller_info) {
+  return call(plan, [&](Plan& own) -> cufftResult {
+    LIB_TRY(check_type(type));
+    LIB_REQUIRE(lto_callback_fatbin);
+    if (own.is_made()) return invalid_plan("the plan has been made: set its callbacks before");
+    std::string name, code;
+    if (!library::read_host_text(lto_callback_symbol_name, kLongestName, &name)) {
+      return invalid("lto_callback_symbol_name cannot be read at %p",
+                     static_cast<const void*>(lto_callback_symbol_name));
+    }
+    if (lto_callback_fatbin_size == 0 || lto_callback_fatbin_size > kMostCodeBytes) {
+      return invalid("lto_callback_fatbin_size is %zu", lto_callback_fatbin_size);
+    }
+    code.resize(lto_callback_fatbin_size);
+    if (!library::read_host(code.data(), lto_callback_fatbin, code.size())) {
+      return invalid("lto_callback_fatbin cannot be read at %p", lto_callback_fatbin);
+    }
+    Callback callback;
+    LIB_TRY(read_caller_info(caller_info, &callback));
+    LIB_TRY(load_jit_callback(*own.driver, name, code, type, &callback));
+    own.callbacks[type] = std::move(callback);
+    return CUFFT_SUCCESS;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "dropin/cufft/plan/execute.h"
 
+#include "dropin/cufft/plan/callbacks.h"
 #include "dropin/library/graph_instances.h"
 #include "dropin/library/work.h"
 
@@ -98,7 +99,12 @@ cufftResult execute(Plan& plan, const ExecuteRequest& request) {
   binding.out = static_cast<char*>(request.out);
   binding.is_inverse = request.direction == 1;
   LIB_TRY(find_work_area(plan, *transform, &binding));
-  return queue(plan, transform, binding, request.name);
+  const CallbackPair callbacks = callbacks_of(plan, transform->shape());
+  if (!callbacks.are_set()) return queue(plan, transform, binding, request.name);
+  CallbackRun run(plan, transform->shape(), callbacks);
+  LIB_TRY(run.load(&binding));
+  LIB_TRY(queue(plan, transform, binding, request.name));
+  return run.store();
 }
 
 cufftResult execute_typed(Plan& plan, cufftType type, const ExecuteRequest& request) {

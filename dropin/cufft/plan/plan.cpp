@@ -1,5 +1,6 @@
 #include "dropin/cufft/plan/plan.h"
 
+#include "dropin/cufft/plan/callbacks.h"
 #include "dropin/library/work.h"
 
 namespace km::cufft {
@@ -197,7 +198,9 @@ cufftResult make_plan(Plan& plan, const PlanRequest& request) {
   }
   plan.transform = std::move(made);
   plan.is_basic = request.is_basic;
-  return CUFFT_SUCCESS;
+  const cufftResult suits = check_callbacks(plan);
+  if (suits != CUFFT_SUCCESS) plan.transform = nullptr;
+  return suits;
 }
 
 cufftResult find_size(const PlanRequest& request, size_t* out) {

@@ -13,6 +13,16 @@ using library::Driver;
 
 constexpr int kMostRank = 3;
 constexpr int kProperties = 4;
+constexpr int kCallbackTypes = CUFFT_CB_UNDEFINED;
+
+/// A function of the program that loads or stores the numbers of one type.
+struct Callback {
+  uint64_t function = 0;  // its address in device code; 0: none is set
+  uint64_t caller_info = 0;
+  size_t shared_bytes = 0;
+  cu::CUfunction kernel = nullptr;  // that calls it; null: the driver finds it
+  std::shared_ptr<void> module;     // that cufftXtSetJITCallback has loaded
+};
 
 /// One plan. A call at a time uses it.
 struct Plan {
@@ -28,6 +38,7 @@ struct Plan {
   char* work_area = nullptr;  // of the program
   int work_area_policy = CUFFT_WORKAREA_PERFORMANCE;
   long long properties[kProperties]{};
+  Callback callbacks[kCallbackTypes];
 
   bool is_made() const { return transform != nullptr; }
 };

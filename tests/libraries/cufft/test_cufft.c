@@ -37,10 +37,6 @@ int cufftXtExecDescriptorZ2Z(int, descriptor*, descriptor*, int);
 int cufftXtExecDescriptorD2Z(int, descriptor*, descriptor*);
 int cufftXtExecDescriptorZ2D(int, descriptor*, descriptor*);
 int cufftXtQueryPlan(int, void*, int);
-int cufftXtSetJITCallback(int, const char*, const void*, size_t, int, void**);
-int cufftXtSetCallback(int, void**, int, void**);
-int cufftXtClearCallback(int, int);
-int cufftXtSetCallbackSharedSize(int, int, size_t);
 enum { INPUT, OUTPUT, INPLACE, SHUFFLED, TO_DEVICE = 0, TO_HOST, ON_DEVICE };
 
 static void* managed(size_t bytes) {
@@ -278,13 +274,6 @@ static void descriptors_hold_arrays(void** state) {
   assert_int_equal(cufftXtExecDescriptorZ2Z(plan, (descriptor*)host, other, 1), INVALID_VALUE);
   assert_int_equal(cufftXtMalloc(plan, &other, 5), NOT_SUPPORTED);
   assert_int_equal(cufftXtQueryPlan(plan, back, 0), NOT_SUPPORTED);
-  void* routine = host;
-  assert_int_equal(cufftXtSetJITCallback(plan, "f", host, 8, 0, NULL), NOT_SUPPORTED);
-  assert_int_equal(cufftXtSetCallback(plan, &routine, 1, NULL), NOT_SUPPORTED);
-  assert_int_equal(cufftXtSetCallback(plan, &routine, 8, NULL), INVALID_VALUE);
-  assert_int_equal(cufftXtSetCallbackSharedSize(plan, 1, 16), NOT_SUPPORTED);
-  assert_int_equal(cufftXtClearCallback(plan, 1), 0);
-  assert_int_equal(cufftXtClearCallback(plan, 9), INVALID_VALUE);
   assert_int_equal(cufftXtFree(array), 0);
   assert_int_equal(cufftXtFree(array), INVALID_VALUE);
   assert_int_equal(cufftXtFree(other), 0);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cufft_callbacks.h"
 #include "cufft_reference.h"
 
 static uint64_t state_ = 1;
@@ -67,7 +68,7 @@ typedef struct {
   int rank, n[3], batch;
   int kind; /* 0: complex, 1: real to complex, 2: complex to real */
   int type, sign;
-  int is_basic, is_in_place, is_captured, has_own_area;
+  int is_basic, is_in_place, is_captured, has_own_area, has_load, has_store;
   int embed[2][3], stride[2], distance[2];
 } test_case;
 
@@ -92,6 +93,8 @@ static void draw_sizes(test_case* c) {
   c->is_in_place = (int)draw(2);
   c->is_captured = draw(3) == 0;
   c->has_own_area = draw(3) == 0;
+  c->has_load = c->type >= SINGLE && draw(4) == 0;
+  c->has_store = c->type >= SINGLE && draw(4) == 0;
 }
 
 /* The layout of a side, wide enough for `least` numbers in a row. */
@@ -188,6 +191,30 @@ static void run_captured(const test_case* c, int plan, void* in, void* out) {
   cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaStreamDestroy(stream);
 }
 
+/* Callbacks that multiply by 4 when they load, and by 0.5 when they store. */
+static void set_callbacks(const test_case* c, int plan) {
+  static CUmodule module;
+  static void *routines[8], *gains[4];
+  if (module == NULL) {
+    assert_int_equal(cuModuleLoadData(&module, scaling_callbacks), 0);
+    read_pointers(module, "callbacks", routines, 8);
+    char* numbers = NULL;
+    assert_int_equal(cudaMallocManaged((void**)&numbers, 32, cudaMemAttachGlobal), 0);
+    for (int i = 0; i < 4; ++i) gains[i] = numbers + 8 * i;
+    *(float*)gains[0] = 4, *(double*)gains[1] = 4;
+    *(float*)gains[2] = 0.5F, *(double*)gains[3] = 0.5;
+  }
+  const int is_double = c->type == DOUBLE;
+  const int loads = (is_real_side(c, 0) ? LOAD_R : LOAD_C) + is_double;
+  const int stores = (is_real_side(c, 1) ? STORE_R : STORE_C) + is_double;
+  if (c->has_load) {
+    assert_int_equal(cufftXtSetCallback(plan, &routines[loads], loads, &gains[is_double]), 0);
+  }
+  if (c->has_store) {
+    assert_int_equal(cufftXtSetCallback(plan, &routines[stores], stores, &gains[2 + is_double]), 0);
+  }
+}
+
 /* Fills the input, and gives its numbers as a whole array. */
 static long double _Complex* fill(const test_case* c, void* in) {
   size_t full = c->batch;
@@ -242,7 +269,8 @@ static double error_of(const test_case* c, const void* out, const long double _C
   const size_t row = length(c, 1, c->rank - 1), last = c->n[c->rank - 1];
   for (size_t i = 0; i < count_of(c, 1); ++i) {
     const size_t at = place_of(c, 1, i);
-    const long double _Complex want = wanted[i / row * last + i % row];
+    const double gain = (c->has_load ? 4 : 1) * (c->has_store ? 0.5 : 1);
+    const long double _Complex want = gain * wanted[i / row * last + i % row];
     const int is_real = is_real_side(c, 1);
     const long double re = load(out, c->type, is_real ? at : 2 * at) - creall(want);
     const long double im = is_real ? 0 : load(out, c->type, 2 * at + 1) - cimagl(want);
@@ -255,8 +283,10 @@ static double error_of(const test_case* c, const void* out, const long double _C
 static void print_case(const test_case* c, double error) {
   print_error("kind %d, type %d, sign %d, sizes", c->kind, c->type, c->sign);
   for (int i = 0; i < c->rank; ++i) print_error(" %d", c->n[i]);
-  print_error(", batch %d, basic %d, in place %d, captured %d, own area %d: error %g\n", c->batch,
-              c->is_basic, c->is_in_place, c->is_captured, c->has_own_area, error);
+  print_error(
+      ", batch %d, basic %d, in place %d, captured %d, own area %d, load %d, store %d: ", c->batch,
+      c->is_basic, c->is_in_place, c->is_captured, c->has_own_area, c->has_load, c->has_store);
+  print_error("error %g\n", error);
 }
 
 /* Bytes that the result may not change keep their value. */
@@ -286,6 +316,7 @@ static double check_case(const test_case* c) {
     assert_int_equal(cudaMalloc(&area, size + 1), 0);
     assert_int_equal(cufftSetWorkArea(plan, area), 0);
   }
+  set_callbacks(c, plan);
   long double _Complex* const data = fill(c, in);
   void* const kept = malloc(most);
   memcpy(kept, in, most);

@@ -17,6 +17,7 @@
 #include "dropin/cuda/callback/listener.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/memory/place.h"
+#include "dropin/cuda/module/callback_kernels.h"
 #include "dropin/cuda/stream/stream.h"
 #include "dropin/library/table.h"
 
@@ -138,6 +139,18 @@ uint64_t context_number(CUcontext handle) {
     return CUDA_SUCCESS;
   });
   return number;
+}
+
+CUresult callback_kernel(CUstream handle, uint64_t function, int type, CUfunction* out) {
+  return guard("callback_kernel", [&]() -> CUresult {
+    CU_REQUIRE(out);
+    StreamUse stream;
+    CU_TRY(stream.get(handle));
+    Ref<Function> found;
+    CU_TRY(find_callback_kernel(stream->context(), function, type, &found));
+    *out = handle_of(*found);
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult check_arrays(CUstream handle, const BlasArray* arrays, uint32_t count) {
@@ -267,7 +280,8 @@ const library::LibraryTable& table() {
                                              submit_task,
                                              set_operation_listener,
                                              stream_key,
-                                             context_number};
+                                             context_number,
+                                             callback_kernel};
   return made;
 }
 
