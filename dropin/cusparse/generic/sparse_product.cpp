@@ -1,5 +1,7 @@
 #include "dropin/cusparse/generic/sparse_product.h"
 
+#include <atomic>
+
 #include "dropin/cusparse/generic/vectors.h"
 #include "dropin/cusparse/matrix/entries.h"
 
@@ -78,6 +80,7 @@ class RowSums {
     std::sort(cols_.begin(), cols_.end());
     return cols_;
   }
+  int64_t size() const { return static_cast<int64_t>(cols_.size()); }
   bool has(int64_t col) const { return last_row_[static_cast<size_t>(col)] == row_; }
   const C& operator[](int64_t col) const { return sums_[static_cast<size_t>(col)]; }
 
@@ -243,6 +246,47 @@ cusparseStatus_t require_product(const Operands& o, const SparseProduct* product
   return invalid("the product that has been computed is of other matrices");
 }
 
+/// Counts the product's entries by rows, up to a number that is too large.
+cu::CUresult count_entries(const Operands& o, const ProductRows& rows, int64_t most,
+                           std::atomic<int64_t>& total) {
+  return with_types(o, [&](auto element, auto sum) -> cu::CUresult {
+    using T = typename decltype(element)::Type;
+    using C = typename decltype(sum)::Type;
+    RowSums<C> sums(o.b.cols);
+    for (int64_t row = rows.first_row; row < rows.last_row && total <= most; ++row) {
+      KM_TRY_RUN((add_products<T, C>(o, row, false, sums)));
+      total += sums.size();
+    }
+    return cu::CUDA_SUCCESS;
+  });
+}
+
+/// CUSPARSE_STATUS_INSUFFICIENT_RESOURCES if the product does not fit into memory. Its entries are
+/// counted only if that many multiplications could give too many.
+cusparseStatus_t check_memory(const Handle& handle, const char* name, const SparseProductCall& call,
+                              const Operands& o, const std::shared_ptr<SparseProduct>& product) {
+  size_t free_bytes = 0, total_bytes = 0;
+  LIB_CHECK(handle.driver->cuMemGetInfo_v2(&free_bytes, &total_bytes));
+  const uint64_t entry_bytes = sizeof(int64_t) + (call.has_values ? bytes_of(o.sum) : 0);
+  const auto most = static_cast<int64_t>(free_bytes / entry_bytes);
+  int64_t products = 0;
+  LIB_TRY(count_products(handle, name, call, &products));
+  if (products <= most) return CUSPARSE_STATUS_SUCCESS;
+  Arrays arrays;
+  add_operands(arrays, o, false);
+  const auto total = std::make_shared<std::atomic<int64_t>>(0);
+  LIB_TRY(submit(handle, arrays, name, product->parts.size(), time_of(o),
+                 [o, product, most, total](uint64_t piece) {
+                   return count_entries(o, product->parts[piece], most, *total);
+                 }));
+  LIB_CHECK(handle.driver->cuStreamSynchronize(handle.stream));
+  if (*total <= most) return CUSPARSE_STATUS_SUCCESS;
+  return frame::fail(CUSPARSE_STATUS_INSUFFICIENT_RESOURCES,
+                     "the product has more than %lld entries, which %zu bytes of free memory do "
+                     "not hold",
+                     static_cast<long long>(most), free_bytes);
+}
+
 }  // namespace
 
 cusparseStatus_t check_product(const SparseProductCall& call) {
@@ -278,6 +322,7 @@ cusparseStatus_t multiply(const Handle& handle, const char* name, const SparsePr
   auto product = std::make_shared<SparseProduct>();
   product->rows = o.a.rows, product->cols = o.b.cols, product->sum = o.sum;
   divide(o, *product);
+  LIB_TRY(check_memory(handle, name, call, o, product));
   LIB_TRY(submit(
       handle, arrays, name, product->parts.size(), time_of(o), [o, call, product](uint64_t piece) {
         return with_types(o, [&](auto element, auto sum) {
