@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/process/exec_report.h"
@@ -75,10 +76,23 @@ void forget_reason() noexcept { reason[0] = '\0'; }
 void note_shown_failure() noexcept { static_cast<void>(claim_report()); }
 
 void show_hint(const char* text) noexcept {
-  static std::atomic<bool> is_shown{false};
-  if (report == nullptr || log_enabled(LogLevel::kInfo, "cuda") || is_shown.exchange(true)) return;
-  const NoCancellation postponed;
-  show_line(text);
+  if (log_enabled(LogLevel::kInfo, "cuda")) return;  // the failure's reason says it
+  constexpr int kMostHints = 16;
+  static std::atomic<uint64_t> shown[kMostHints];
+  const uint64_t hash = hash64(text) | 1;
+  for (std::atomic<uint64_t>& place : shown) {
+    uint64_t known = 0;
+    if (place.compare_exchange_strong(known, hash)) {
+      const NoCancellation postponed;
+      if (report != nullptr) {
+        show_line(text);
+      } else {
+        log(LogLevel::kWarn, "cuda", "%s", text);
+      }
+      return;
+    }
+    if (known == hash) return;
+  }
 }
 
 }  // namespace km::frame

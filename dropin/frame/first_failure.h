@@ -17,8 +17,8 @@ void show_failure(const char* function, const char* status, const char* text) no
 void forget_reason() noexcept;
 /// Records that the failure has been shown in another way.
 void note_shown_failure() noexcept;
-/// Writes a hint for the program's developer to standard error, once per process, under `kernelmill
-/// exec` only.
+/// Writes a hint for the program's developer to standard error; each text once per process, and 16
+/// of them at most.
 void show_hint(const char* text) noexcept;
 
 }  // namespace km::frame

@@ -225,6 +225,28 @@ class Exec(Case):
                 self.assertIn(words.format(path=path), done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_each_library_with_a_runtime_of_its_own_is_named(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        with open(os.path.join(self.folder, "asks.c"), "w", encoding="utf-8") as file:
+            file.write("int asks(int (*get)(void**, const char*), void** out)"
+                       " { return get(out, \"0123456789abcdef\") + 0; }\n")  # fmt: skip
+        paths = [os.path.join(os.path.realpath(self.folder), name) for name in ("a.so", "b.so")]
+        for path in paths:
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "asks.c"], check=True,
+                           cwd=self.folder)  # fmt: skip
+        script = (
+            "import ctypes, sys\n"
+            "cuda, table = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+            "for path in sys.argv[1:] * 2:\n"
+            "  assert ctypes.CDLL(path).asks(cuda.cuGetExportTable, ctypes.byref(table)) == 500\n"
+        )
+        done = self.run_script(script, *paths)
+        for path in paths:
+            self.assertIn(f"{path} holds NVIDIA's own CUDA runtime", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+
     def test_people_who_use_pip_are_told_what_they_can_do(self):
         compiler = shutil.which("cc")
         if compiler is None:

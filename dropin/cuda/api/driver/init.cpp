@@ -80,8 +80,8 @@ std::string hint_for(const std::string& file, const CUuuid* id) {
            ": use both of one installation";
   }
   const std::string name = file.substr(file.rfind('/') + 1);
-  // Some versions of NVRTC ask the driver if there is one.
-  if (name.starts_with("libnvrtc")) return {};
+  // Some versions of NVIDIA's compilers ask the driver if there is one.
+  if (name.starts_with("libnvrtc") || name.starts_with("libnvJitLink")) return {};
   if (name.starts_with("libcudart")) {
     const std::string advice = wheel_advice(file, name);
     return "the program loads NVIDIA's CUDA runtime by a path of its own, " + file +
@@ -144,7 +144,8 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     if (*table != nullptr) return CUDA_SUCCESS;
     const std::string hint = hint_for(calling_file(), id);
     if (hint.empty()) {
-      return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
+      return fail(CUDA_ERROR_NOT_FOUND,
+                  "a compiler asks for a private table, which it can do without");
     }
     frame::show_hint(hint.c_str());
     return fail(CUDA_ERROR_NOT_FOUND, "%s", hint.c_str());
