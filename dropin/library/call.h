@@ -20,8 +20,38 @@ typename L::Status call(const char* function, Body&& body) {
       function, [&]() -> typename L::Status { return is_forked() ? L::kNotInitialized : body(); });
 }
 
-/// Runs a function of an object that one call at a time uses: its `mutex` is held during the call.
-/// `kind`, such as "generator", names such objects in messages.
+/// An object whose lock a call of this thread holds, and the object of the call around that.
+struct HeldObject {
+  const void* object;
+  const HeldObject* outer;
+};
+inline thread_local const HeldObject* held_objects = nullptr;
+
+/// Holds an object's lock. A callback of CUPTI within a call may not use the call's object again.
+template <class T>
+class CallLock {
+ public:
+  explicit CallLock(T& object) : lock_(object.mutex), held_{&object, held_objects} {
+    held_objects = &held_;
+  }
+  ~CallLock() { held_objects = held_.outer; }
+  CallLock(const CallLock&) = delete;
+  CallLock& operator=(const CallLock&) = delete;
+  /// True if a call of this thread holds the object's lock.
+  static bool is_held(const T& object) {
+    for (const HeldObject* each = held_objects; each != nullptr; each = each->outer) {
+      if (each->object == &object) return true;
+    }
+    return false;
+  }
+
+ private:
+  const std::lock_guard<std::mutex> lock_;
+  const HeldObject held_;
+};
+
+/// Runs a function of an object. If the object has a `mutex`, one call at a time uses it, which
+/// holds that. `kind`, such as "generator", names such objects in messages.
 template <class L, class T, class Body>
 typename L::Status call_with(const char* function, uint64_t handle, const char* kind, Body&& body) {
   return call<L>(function, [&]() -> typename L::Status {
@@ -33,8 +63,16 @@ typename L::Status call_with(const char* function, uint64_t handle, const char* 
       return frame::fail(frame::status_of<L>(cu::CUDA_ERROR_NOT_PERMITTED),
                          "host functions may not use a %s", kind);
     }
-    const std::lock_guard lock(found->mutex);
-    return body(*found);
+    if constexpr (requires { found->mutex; }) {
+      if (CallLock<T>::is_held(*found)) {
+        return frame::fail(frame::status_of<L>(cu::CUDA_ERROR_NOT_PERMITTED),
+                           "a callback within a call of the %s may not use it", kind);
+      }
+      const CallLock<T> lock(*found);
+      return body(*found);
+    } else {
+      return body(*found);
+    }
   });
 }
 

@@ -24,6 +24,19 @@ int cusolverDnDestroy(void*);
 int cusolverDnGetStream(void*, void**);
 int cusolverDnLoggerSetCallback(void (*)(int, const char*, const char*));
 int cusolverDnLoggerSetLevel(int);
+int cufftPlan1d(int*, int, int, int);
+int cufftExecC2C(int, void*, void*, int);
+int cufftDestroy(int);
+int curandCreateGenerator(void**, int);
+int curandGenerateUniform(void*, float*, size_t);
+int curandDestroyGenerator(void*);
+int cudnnCreate(void**);
+int cudnnDestroy(void*);
+int cudnnGetStream(void*, void**);
+int cudnnCreateTensorDescriptor(void**);
+int cudnnSetTensor4dDescriptor(void*, int, int, int, int, int, int);
+int cudnnDestroyTensorDescriptor(void*);
+int cudnnScaleTensor(void*, void*, void*, const float*);
 int cuptiSubscribe(void**, void (*)(void*, int, uint32_t, const void*), void*);
 int cuptiUnsubscribe(void*);
 int cuptiEnableDomain(uint32_t, void*, int);
@@ -141,6 +154,61 @@ static void the_log_of_cusolver_may_use_it(void** state) {
   OK(cusolverDnDestroy(g_solver));
 }
 
+static int g_plan, g_of_plan, g_of_generator, g_of_dnn;
+static void *g_generator, *g_dnn;
+
+/* Uses the objects whose calls it hears of. */
+static void use_objects(void* unused, int domain, uint32_t number, const void* data) {
+  (void)unused;
+  (void)domain;
+  (void)number;
+  (void)data;
+  void* stream = NULL;
+  if (g_inside) return;
+  g_inside = 1;
+  ++g_calls;
+  g_of_plan = cufftExecC2C(g_plan, g_memory, g_memory, 1);
+  g_of_generator = curandGenerateUniform(g_generator, g_memory, 8);
+  g_of_dnn = cudnnGetStream(g_dnn, &stream);
+  g_inside = 0;
+}
+
+/* A plan and a handle may be used within their own calls; a generator, whose call has begun to
+ * change it, says that it may not. */
+static void callbacks_may_use_the_object_of_the_call(void** state) {
+  (void)state;
+  enum { FAILED = 201 };
+  void *subscriber = NULL, *tensor = NULL;
+  const float one = 1;
+  OK(cudaMalloc((void**)&g_memory, 64));
+  OK(cudaMemset(g_memory, 0, 64));
+  OK(cufftPlan1d(&g_plan, 4, 0x29, 1));
+  OK(curandCreateGenerator(&g_generator, 100));
+  OK(cudnnCreate(&g_dnn));
+  OK(cudnnCreateTensorDescriptor(&tensor));
+  OK(cudnnSetTensor4dDescriptor(tensor, 0, 0, 1, 1, 1, 8));
+  OK(cuptiSubscribe(&subscriber, use_objects, NULL));
+  OK(cuptiEnableDomain(1, subscriber, DRIVER_API));
+  g_calls = 0;
+  OK(cufftExecC2C(g_plan, g_memory, g_memory, -1));
+  assert_true(g_calls > 0);
+  OK(g_of_plan), OK(g_of_generator), OK(g_of_dnn);
+  g_calls = 0;
+  OK(curandGenerateUniform(g_generator, g_memory, 8));
+  assert_true(g_calls > 0);
+  OK(g_of_plan), assert_int_equal(g_of_generator, FAILED), OK(g_of_dnn);
+  g_calls = 0;
+  OK(cudnnScaleTensor(g_dnn, tensor, g_memory, &one));
+  assert_true(g_calls > 0);
+  OK(g_of_plan), OK(g_of_generator), OK(g_of_dnn);
+  OK(cuptiUnsubscribe(subscriber));
+  OK(cudaDeviceSynchronize());
+  OK(cudnnDestroyTensorDescriptor(tensor));
+  OK(cudnnDestroy(g_dnn));
+  OK(curandDestroyGenerator(g_generator));
+  OK(cufftDestroy(g_plan));
+}
+
 int main(void) {
   alarm(GIVE_UP_S);
   const struct CMUnitTest tests[] = {
@@ -148,6 +216,7 @@ int main(void) {
       TEST(a_clock_may_call_cupti),
       TEST(the_log_of_cublas_may_use_its_first_interface),
       TEST(the_log_of_cusolver_may_use_it),
+      TEST(callbacks_may_use_the_object_of_the_call),
   };
   return cmocka_run_group_tests_name("callback locks", tests, NULL, NULL);
 }

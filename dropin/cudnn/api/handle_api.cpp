@@ -54,8 +54,9 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t streamId) {
   });
 }
 cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t* streamId) {
-  return call(handle,
-              [&](Handle& h) { return give(streamId, reinterpret_cast<cudaStream_t>(h.stream)); });
+  return call(handle, [&](Handle& h) {
+    return give(streamId, reinterpret_cast<cudaStream_t>(h.stream.load()));
+  });
 }
 
 size_t cudnnGetVersion() { return kMajor * 10000 + kMinor * 100 + kPatch; }

@@ -1,10 +1,10 @@
 // The frame around cuDNN's functions: statuses, messages, handles.
 #pragma once
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "dropin/cudnn/generated/api.h"
 #include "dropin/library/call.h"
@@ -17,11 +17,10 @@ using library::Driver;
 /// The version of cuDNN whose interface this is.
 constexpr int kMajor = 9, kMinor = 28, kPatch = 0;
 
-/// A cudnnHandle_t; one call at a time uses it.
+/// A cudnnHandle_t, which several calls may use.
 struct Handle {
   const Driver* driver = nullptr;
-  std::mutex mutex;  // guards the member below
-  cu::CUstream stream = nullptr;
+  std::atomic<cu::CUstream> stream{nullptr};
 };
 
 /// The name of a status; null if the number is not a status.
@@ -101,7 +100,7 @@ cudnnStatus_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return library::call<DnnLibrary>(function, body);
 }
 
-/// Runs a function of a handle, whose lock is held during the call.
+/// Runs a function of a handle.
 template <class Body>
 cudnnStatus_t call(cudnnHandle_t handle, Body&& body, const char* function = __builtin_FUNCTION()) {
   return library::call_with<DnnLibrary, Handle>(

@@ -8,7 +8,7 @@ namespace {
 
 cufftResult run(cufftHandle handle, cufftType type, const ExecuteRequest& request) {
   return call_made(
-      handle, [&](Plan& plan) { return execute_typed(plan, type, request); }, request.name);
+      handle, [&](const Plan& plan) { return execute_typed(plan, type, request); }, request.name);
 }
 
 }  // namespace
@@ -42,8 +42,9 @@ cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* idata, cufftDoubl
 }
 
 cufftResult cufftXtExec(cufftHandle plan, void* input, void* output, int direction) {
-  return call_made(
-      plan, [&](Plan& own) { return execute(own, {"cufftXtExec", input, output, direction}); });
+  return call_made(plan, [&](const Plan& own) {
+    return execute(own, {"cufftXtExec", input, output, direction});
+  });
 }
 
 }  // extern "C"

@@ -13,8 +13,10 @@ cufftResult make_new(cufftHandle* handle, cufftType type, PlanRequest request) {
   LIB_TRY(set_type(type, &request));
   cufftHandle made = 0;
   LIB_TRY(create_plan(&made));
-  const std::shared_ptr<Plan> plan = find_plan(made);
-  const cufftResult result = plan == nullptr ? CUFFT_INVALID_PLAN : make_plan(*plan, request);
+  const std::shared_ptr<LivePlan> live = find_plan(made);
+  const cufftResult result =
+      live == nullptr ? CUFFT_INVALID_PLAN
+                      : change_plan(*live, [&](Plan& plan) { return make_plan(plan, request); });
   const cufftResult given = result == CUFFT_SUCCESS ? give("plan", handle, made) : result;
   if (given != CUFFT_SUCCESS) destroy_plan(made);
   return given;
@@ -161,25 +163,28 @@ cufftResult cufftEstimateMany(int rank, int* n, int* inembed, int istride, int i
 
 cufftResult cufftGetSize1d(cufftHandle handle, int nx, cufftType type, int batch,
                            size_t* workSize) {
-  return call(handle,
-              [&](Plan&) { return give_size(type, basic_request(1, nx, 0, 0, batch), workSize); });
+  return call(handle, [&](const Plan&) {
+    return give_size(type, basic_request(1, nx, 0, 0, batch), workSize);
+  });
 }
 
 cufftResult cufftGetSize2d(cufftHandle handle, int nx, int ny, cufftType type, size_t* workSize) {
-  return call(handle,
-              [&](Plan&) { return give_size(type, basic_request(2, nx, ny, 0, 1), workSize); });
+  return call(handle, [&](const Plan&) {
+    return give_size(type, basic_request(2, nx, ny, 0, 1), workSize);
+  });
 }
 
 cufftResult cufftGetSize3d(cufftHandle handle, int nx, int ny, int nz, cufftType type,
                            size_t* workSize) {
-  return call(handle,
-              [&](Plan&) { return give_size(type, basic_request(3, nx, ny, nz, 1), workSize); });
+  return call(handle, [&](const Plan&) {
+    return give_size(type, basic_request(3, nx, ny, nz, 1), workSize);
+  });
 }
 
 cufftResult cufftGetSizeMany(cufftHandle handle, int rank, int* n, int* inembed, int istride,
                              int idist, int* onembed, int ostride, int odist, cufftType type,
                              int batch, size_t* workArea) {
-  return call(handle, [&](Plan&) -> cufftResult {
+  return call(handle, [&](const Plan&) -> cufftResult {
     PlanRequest request;
     LIB_TRY(read_many<int>({rank, n, inembed, istride, idist, onembed, ostride, odist, batch},
                            &request));
@@ -191,7 +196,7 @@ cufftResult cufftGetSizeMany64(cufftHandle plan, int rank, long long int* n, lon
                                long long int istride, long long int idist, long long int* onembed,
                                long long int ostride, long long int odist, cufftType type,
                                long long int batch, size_t* workSize) {
-  return call(plan, [&](Plan&) -> cufftResult {
+  return call(plan, [&](const Plan&) -> cufftResult {
     PlanRequest request;
     LIB_TRY(read_many<long long>({rank, n, inembed, istride, idist, onembed, ostride, odist, batch},
                                  &request));
@@ -204,7 +209,7 @@ cufftResult cufftXtGetSizeMany(cufftHandle plan, int rank, long long int* n, lon
                                long long int* onembed, long long int ostride, long long int odist,
                                cudaDataType outputtype, long long int batch, size_t* workSize,
                                cudaDataType executiontype) {
-  return call(plan, [&](Plan&) -> cufftResult {
+  return call(plan, [&](const Plan&) -> cufftResult {
     PlanRequest request;
     LIB_TRY(read_many<long long>({rank, n, inembed, istride, idist, onembed, ostride, odist, batch},
                                  &request));
@@ -214,7 +219,7 @@ cufftResult cufftXtGetSizeMany(cufftHandle plan, int rank, long long int* n, lon
 }
 
 cufftResult cufftGetSize(cufftHandle handle, size_t* workSize) {
-  return call_made(handle, [&](Plan& plan) -> cufftResult {
+  return call_made(handle, [&](const Plan& plan) -> cufftResult {
     LIB_REQUIRE(workSize);
     return give("workSize", workSize, work_bytes(plan));
   });

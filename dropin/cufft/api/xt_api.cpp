@@ -20,7 +20,7 @@ cufftResult run(cufftHandle handle, const cufftType* type, const char* name, cud
                 cudaLibXtDesc* output, int direction) {
   return call_made(
       handle,
-      [&](Plan& plan) -> cufftResult {
+      [&](const Plan& plan) -> cufftResult {
         ExecuteRequest request;
         request.name = name;
         request.direction = direction;
@@ -63,7 +63,7 @@ cufftResult read_caller_info(void** from, Callback* out) {
 extern "C" {
 
 cufftResult cufftXtSetGPUs(cufftHandle handle, int nGPUs, int* whichGPUs) {
-  return call(handle, [&](Plan& plan) -> cufftResult {
+  return call(handle, [&](const Plan& plan) -> cufftResult {
     if (plan.is_made()) return invalid_plan("the plan has been made");
     if (nGPUs < 1) return invalid("nGPUs is %d", nGPUs);
     if (nGPUs > 1) return unsupported("a transform runs on one device, not on %d", nGPUs);
@@ -80,7 +80,7 @@ cufftResult cufftXtSetGPUs(cufftHandle handle, int nGPUs, int* whichGPUs) {
 }
 
 cufftResult cufftXtMalloc(cufftHandle plan, cudaLibXtDesc** descriptor, cufftXtSubFormat format) {
-  return call_made(plan, [&](Plan& own) -> cufftResult {
+  return call_made(plan, [&](const Plan& own) -> cufftResult {
     LIB_REQUIRE(descriptor);
     return make_descriptor(own, format, descriptor);
   });
@@ -92,8 +92,8 @@ cufftResult cufftXtFree(cudaLibXtDesc* descriptor) {
 
 cufftResult cufftXtMemcpy(cufftHandle plan, void* dstPointer, void* srcPointer,
                           cufftXtCopyType type) {
-  return call_made(plan,
-                   [&](Plan& own) { return copy_descriptor(own, dstPointer, srcPointer, type); });
+  return call_made(
+      plan, [&](const Plan& own) { return copy_descriptor(own, dstPointer, srcPointer, type); });
 }
 
 cufftResult cufftXtExecDescriptor(cufftHandle plan, cudaLibXtDesc* input, cudaLibXtDesc* output,
@@ -132,7 +132,7 @@ cufftResult cufftXtExecDescriptorZ2D(cufftHandle plan, cudaLibXtDesc* input,
 }
 
 cufftResult cufftXtQueryPlan(cufftHandle plan, void* queryStruct, cufftXtQueryType queryType) {
-  return call_made(plan, [&](Plan&) -> cufftResult {
+  return call_made(plan, [&](const Plan&) -> cufftResult {
     LIB_REQUIRE(queryStruct);
     if (queryType != CUFFT_QUERY_1D_FACTORS) {
       return invalid("there are no queries of type %d", static_cast<int>(queryType));

@@ -83,7 +83,7 @@ cufftResult queue(const Plan& plan, const std::shared_ptr<const fft::Transform>&
 
 }  // namespace
 
-cufftResult execute(Plan& plan, const ExecuteRequest& request) {
+cufftResult execute(const Plan& plan, const ExecuteRequest& request) {
   if (request.in == nullptr) return invalid("idata is null");
   if (request.out == nullptr) return invalid("odata is null");
   const bool is_in_place = request.in == request.out && plan.in_place != nullptr;
@@ -107,7 +107,7 @@ cufftResult execute(Plan& plan, const ExecuteRequest& request) {
   return run.store();
 }
 
-cufftResult execute_typed(Plan& plan, cufftType type, const ExecuteRequest& request) {
+cufftResult execute_typed(const Plan& plan, cufftType type, const ExecuteRequest& request) {
   PlanRequest wanted;
   LIB_TRY(set_type(type, &wanted));
   const fft::TransformShape& own = plan.transform->shape();

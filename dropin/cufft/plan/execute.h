@@ -14,8 +14,8 @@ struct ExecuteRequest {
 };
 
 /// Queues a transform. The plan has been made.
-cufftResult execute(Plan& plan, const ExecuteRequest& request);
+cufftResult execute(const Plan& plan, const ExecuteRequest& request);
 /// execute() if the plan's type is this one.
-cufftResult execute_typed(Plan& plan, cufftType type, const ExecuteRequest& request);
+cufftResult execute_typed(const Plan& plan, cufftType type, const ExecuteRequest& request);
 
 }  // namespace km::cufft

@@ -9,30 +9,30 @@ namespace {
 /// The plans by handle. Numbers are not used again until all have been used.
 class PlanTable {
  public:
-  cufftHandle add(std::shared_ptr<Plan> plan) {
+  cufftHandle add(std::shared_ptr<LivePlan> plan) {
     const std::lock_guard lock(mutex_);
     do {
       last_ = last_ == INT32_MAX ? 1 : last_ + 1;
     } while (!plans_.try_emplace(last_, plan).second);
     return last_;
   }
-  std::shared_ptr<Plan> find(cufftHandle handle) {
+  std::shared_ptr<LivePlan> find(cufftHandle handle) {
     const std::lock_guard lock(mutex_);
     const auto found = plans_.find(handle);
     return found == plans_.end() ? nullptr : found->second;
   }
-  std::shared_ptr<Plan> remove(cufftHandle handle) {
+  std::shared_ptr<LivePlan> remove(cufftHandle handle) {
     const std::lock_guard lock(mutex_);
     const auto found = plans_.find(handle);
     if (found == plans_.end()) return nullptr;
-    std::shared_ptr<Plan> plan = std::move(found->second);
+    std::shared_ptr<LivePlan> plan = std::move(found->second);
     plans_.erase(found);
     return plan;
   }
 
  private:
   std::mutex mutex_;  // guards the members below
-  std::unordered_map<cufftHandle, std::shared_ptr<Plan>> plans_;
+  std::unordered_map<cufftHandle, std::shared_ptr<LivePlan>> plans_;
   cufftHandle last_ = 0;
 };
 
@@ -56,7 +56,7 @@ cufftResult create_plan(cufftHandle* handle) {
   }
   auto plan = std::make_shared<Plan>();
   plan->driver = driver;
-  const cufftHandle made = plans().add(std::move(plan));
+  const cufftHandle made = plans().add(std::make_shared<LivePlan>(std::move(plan)));
   const cufftResult given = give("plan", handle, made);
   if (given != CUFFT_SUCCESS) plans().remove(made);
   return given;
@@ -68,6 +68,6 @@ cufftResult destroy_plan(cufftHandle handle) {
   return invalid_plan("the plan %d is not live", handle);
 }
 
-std::shared_ptr<Plan> find_plan(cufftHandle handle) { return plans().find(handle); }
+std::shared_ptr<LivePlan> find_plan(cufftHandle handle) { return plans().find(handle); }
 
 }  // namespace km::cufft

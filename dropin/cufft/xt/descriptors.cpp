@@ -68,7 +68,7 @@ cufftResult bytes_for(const Plan& plan, cufftXtSubFormat format, size_t* out) {
 
 }  // namespace
 
-cufftResult make_descriptor(Plan& plan, cufftXtSubFormat format, cudaLibXtDesc** out) {
+cufftResult make_descriptor(const Plan& plan, cufftXtSubFormat format, cudaLibXtDesc** out) {
   auto made = std::make_shared<Descriptor>();
   LIB_TRY(bytes_for(plan, format, &made->size_bytes));
   LIB_CHECK(library::enter_context(*plan.driver));
@@ -100,7 +100,7 @@ std::shared_ptr<Descriptor> find_descriptor(const void* pointer) {
   return descriptors().find(pointer);
 }
 
-cufftResult copy_descriptor(Plan& plan, void* to, void* from, cufftXtCopyType type) {
+cufftResult copy_descriptor(const Plan& plan, void* to, void* from, cufftXtCopyType type) {
   if (type < CUFFT_COPY_HOST_TO_DEVICE || type > CUFFT_COPY_DEVICE_TO_DEVICE) {
     return invalid("there are no copies of type %d", static_cast<int>(type));
   }

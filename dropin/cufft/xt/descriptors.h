@@ -15,11 +15,11 @@ struct Descriptor {
 };
 
 /// Allocates an array for one side of a plan, or for both.
-cufftResult make_descriptor(Plan& plan, cufftXtSubFormat format, cudaLibXtDesc** out);
+cufftResult make_descriptor(const Plan& plan, cufftXtSubFormat format, cudaLibXtDesc** out);
 cufftResult free_descriptor(cudaLibXtDesc* descriptor);
 /// Null unless the pointer is one that make_descriptor() has given; it is not followed.
 std::shared_ptr<Descriptor> find_descriptor(const void* pointer);
 /// Copies a whole array, and waits for it.
-cufftResult copy_descriptor(Plan& plan, void* to, void* from, cufftXtCopyType type);
+cufftResult copy_descriptor(const Plan& plan, void* to, void* from, cufftXtCopyType type);
 
 }  // namespace km::cufft
