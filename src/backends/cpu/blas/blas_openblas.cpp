@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "backends/cpu/blas/blas.h"
+#include "base/arch/constants.h"
 
 namespace km::cpu {
 namespace {
@@ -29,8 +31,9 @@ Result invoke(void* function, Arguments... arguments) {
 template <class Real, bool kComplex>
 class Caller {
  public:
-  Caller(void* function, const kmb_blas_call& call)
-      : function_(function),
+  Caller(const OpenBlas& library, const kmb_blas_call& call)
+      : library_(library),
+        function_(library.function(call.routine, call.type)),
         call_(call),
         alpha_{static_cast<Real>(call.alpha[0]), static_cast<Real>(call.alpha[1])},
         beta_{static_cast<Real>(call.beta[0]), static_cast<Real>(call.beta[1])} {}
@@ -84,10 +87,13 @@ class Caller {
   Real sum_of_parts();
   void reduce();
   void level2();
+  bool may_cross_pages() const;
+  void multiply_vector_exactly();
   void triangular_vector();
   void rank_update();
   void level3();
 
+  const OpenBlas& library_;
   void* const function_;
   const kmb_blas_call& call_;
   const Real alpha_[2], beta_[2];
@@ -160,8 +166,71 @@ void Caller<Real, kComplex>::reduce() {
   }
 }
 
+/// True if the bytes behind an array of `elements` may be on another page.
+bool ends_at_page(const void* array, uint64_t elements, uint64_t element_bytes) {
+  constexpr uintptr_t kReadBeyond = 64;  // the longest vector register
+  const auto last = reinterpret_cast<uintptr_t>(array) + elements * element_bytes - 1;
+  return elements != 0 &&
+         last / arch::kLeastPageBytes != (last + kReadBeyond) / arch::kLeastPageBytes;
+}
+
+/// The elements from a vector's first to its last.
+uint64_t span_of(uint64_t count, int64_t step) {
+  return count == 0 ? 0 : (count - 1) * static_cast<uint64_t>(step < 0 ? -step : step) + 1;
+}
+
+/// OpenBLAS's complex gemv and hemv read up to a vector register behind their arrays, which matters
+/// where memory that the program has registered ends.
+template <class Real, bool kComplex>
+bool Caller<Real, kComplex>::may_cross_pages() const {
+  if (!kComplex) return false;
+  const bool is_square = call_.routine == KMB_BLAS_SYMV;
+  const uint64_t rows = is_square ? call_.n : call_.m, columns = call_.n;
+  const bool is_transposed = !is_square && call_.operation_a != KM_BLAS_OPERATION_NONE;
+  const bool is_by_rows = call_.layout == KM_BLAS_LAYOUT_ROWS;
+  const uint64_t lines = is_by_rows ? rows : columns, length = is_by_rows ? columns : rows;
+  const uint64_t matrix = lines == 0 ? 0 : (lines - 1) * static_cast<uint64_t>(lda()) + length;
+  constexpr uint64_t kBytes = 2 * sizeof(Real);
+  return ends_at_page(a(), matrix, kBytes) ||
+         ends_at_page(b(), span_of(is_transposed ? rows : columns, ldb()), kBytes) ||
+         ends_at_page(c(), span_of(is_transposed ? columns : rows, ldc()), kBytes);
+}
+
+/// The vector as a matrix of one column: products of matrices read their operands exactly.
+template <class Real, bool kComplex>
+void Caller<Real, kComplex>::multiply_vector_exactly() {
+  const bool is_square = call_.routine == KMB_BLAS_SYMV;
+  const bool is_transposed = !is_square && call_.operation_a != KM_BLAS_OPERATION_NONE;
+  const int rows = is_square ? n() : m();
+  const int in = is_transposed ? rows : n(), out = is_transposed ? n() : rows;
+  std::vector<Real> x(2 * static_cast<size_t>(in)), y(2 * static_cast<size_t>(out));
+  const auto copy = [](Real* strided, int step, int count, Real* packed, bool is_back) {
+    for (int64_t i = 0; i < count; ++i) {
+      Real* const at = strided + 2 * step * (step < 0 ? i - (count - 1) : i);
+      std::memcpy(is_back ? at : packed + 2 * i, is_back ? packed + 2 * i : at, 2 * sizeof(Real));
+    }
+  };
+  copy(b(), ldb(), in, x.data(), false);
+  copy(c(), ldc(), out, y.data(), false);
+  const bool is_by_rows = call_.layout == KM_BLAS_LAYOUT_ROWS;
+  const int x_step = is_by_rows ? 1 : in, y_step = is_by_rows ? 1 : out;
+  if (is_square) {
+    constexpr int kLeft = 141;
+    invoke(library_.function(KMB_BLAS_HEMM, call_.type), order(), kLeft, triangle(), n(), 1,
+           alpha(), a(), lda(), x.data(), x_step, beta(), y.data(), y_step);
+  } else {
+    constexpr int kPlain = 111;
+    invoke(library_.function(KMB_BLAS_GEMM, call_.type), order(), operation(), kPlain, out, 1, in,
+           alpha(), a(), lda(), x.data(), x_step, beta(), y.data(), y_step);
+  }
+  copy(c(), ldc(), out, y.data(), true);
+}
+
 template <class Real, bool kComplex>
 void Caller<Real, kComplex>::level2() {
+  if (call_.routine == KMB_BLAS_GEMV || call_.routine == KMB_BLAS_SYMV) {
+    if (may_cross_pages()) return multiply_vector_exactly();
+  }
   switch (call_.routine) {
     case KMB_BLAS_GEMV:
       return invoke(function_, order(), operation(), m(), n(), alpha(), a(), lda(), b(), ldb(),
@@ -255,16 +324,15 @@ void Caller<Real, kComplex>::level3() {
 }  // namespace
 
 void run_openblas(const OpenBlas& library, const kmb_blas_call& call) {
-  void* const function = library.function(call.routine, call.type);
   switch (call.type) {
     case KM_DATA_TYPE_F32:
-      return Caller<float, false>(function, call).run();
+      return Caller<float, false>(library, call).run();
     case KM_DATA_TYPE_F64:
-      return Caller<double, false>(function, call).run();
+      return Caller<double, false>(library, call).run();
     case KM_DATA_TYPE_C32:
-      return Caller<float, true>(function, call).run();
+      return Caller<float, true>(library, call).run();
     default:
-      return Caller<double, true>(function, call).run();
+      return Caller<double, true>(library, call).run();
   }
 }
 
