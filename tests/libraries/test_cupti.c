@@ -170,6 +170,42 @@ static void check_graphs(void) {
   assert_int_equal(CUDA_SUCCESS, cuGraphDestroy(graph));
 }
 
+typedef struct {
+  size_t size;
+  const char* name;
+  char* old_name;
+  size_t old_size;
+  uint8_t allows_several, padding[7];
+} subscriber_params;
+int cuptiSubscribe_v2(void**, callback, void*, subscriber_params*);
+
+/* A subscriber may have a name, which the next one is told. */
+static void subscribers_have_names(void** state) {
+  (void)state;
+  enum { PARAMS = 33 };
+  void *subscriber = NULL, *other = NULL;
+  char old_name[64] = "", short_name[9] = "........";
+  subscriber_params first = {PARAMS, "a tool", NULL, 0, 0, {0}};
+  subscriber_params second = {PARAMS, NULL, old_name, sizeof old_name, 0, {0}};
+  assert_int_equal(0, cuptiSubscribe_v2(&subscriber, hear, NULL, &first));
+  assert_int_equal(ONE_SUBSCRIBER, cuptiSubscribe_v2(&other, hear, NULL, &second));
+  assert_string_equal(old_name, "CUPTI for a tool");
+  second.old_name = short_name, second.old_size = 6;
+  assert_int_equal(ONE_SUBSCRIBER, cuptiSubscribe_v2(&other, hear, NULL, &second));
+  assert_string_equal(short_name, "CUPTI");
+  assert_int_equal(0, cuptiUnsubscribe(subscriber));
+  first.allows_several = 1;
+  assert_int_equal(ONE_SUBSCRIBER, cuptiSubscribe_v2(&subscriber, hear, NULL, &first));
+  first.allows_several = 0, first.size = 8;
+  assert_int_equal(INVALID_PARAMETER, cuptiSubscribe_v2(&subscriber, hear, NULL, &first));
+  first.size = PARAMS, first.name = (const char*)24;
+  assert_int_equal(INVALID_PARAMETER, cuptiSubscribe_v2(&subscriber, hear, NULL, &first));
+  assert_int_equal(INVALID_PARAMETER,
+                   cuptiSubscribe_v2(&subscriber, hear, NULL, (subscriber_params*)8));
+  assert_int_equal(0, cuptiSubscribe_v2(&subscriber, hear, NULL, NULL));
+  assert_int_equal(0, cuptiUnsubscribe(subscriber));
+}
+
 static void calls_are_told_of_at_both_ends(void** state) {
   (void)state;
   void *subscriber = NULL, *other = NULL, *memory = NULL;
@@ -506,6 +542,7 @@ static void wrong_arguments_are_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(subscribers_have_names),
       cmocka_unit_test(calls_are_told_of_at_both_ends),
       cmocka_unit_test(operations_have_records_with_the_ids_of_their_calls),
       cmocka_unit_test(records_of_several_threads_fill_several_buffers),

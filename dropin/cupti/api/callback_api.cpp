@@ -1,4 +1,7 @@
 // The callback API: subscriptions and what they hear of.
+#include <algorithm>
+#include <cstddef>
+
 #include "dropin/cupti/callback/subscriber.h"
 
 namespace km::cupti {
@@ -49,6 +52,41 @@ CUptiResult require_callback(CUpti_CallbackDomain domain, uint32_t number) {
   return invalid("domain %d has no callback %u", domain, number);
 }
 
+constexpr size_t kLongestName = 53;  // CUPTI_SUBSCRIBER_NAME_MAX_LEN
+constexpr size_t kMostRead = 4096;
+
+/// Reads the members that the program knows.
+CUptiResult read_params(const CUpti_SubscriberParams* from, CUpti_SubscriberParams* out,
+                        std::string* name) {
+  constexpr size_t kLeast = offsetof(CUpti_SubscriberParams, allowMultipleSubscribers);
+  if (from == nullptr) return CUPTI_SUCCESS;
+  size_t size = 0;
+  if (!library::read_host(&from->structSize, &size)) return invalid("pParams cannot be read");
+  if (size < kLeast) return invalid("pParams->structSize is %zu", size);
+  if (!library::read_host(out, from, std::min(size, sizeof *out)))
+    return invalid("pParams cannot be read");
+  if (out->subscriberName == nullptr) return CUPTI_SUCCESS;
+  if (!library::read_host_text(out->subscriberName, kMostRead, name)) {
+    return invalid("pParams->subscriberName cannot be read");
+  }
+  name->resize(std::min(name->size(), kLongestName));
+  return CUPTI_SUCCESS;
+}
+
+/// Tells the program whose subscription there is.
+CUptiResult give_old_name(const CUpti_SubscriberParams& params) {
+  const std::shared_ptr<Subscriber> known = subscriber();
+  if (known == nullptr || params.oldSubscriberName == nullptr || params.oldSubscriberSize == 0) {
+    return CUPTI_SUCCESS;
+  }
+  std::string name = known->name().empty() ? "CUPTI" : "CUPTI for " + known->name();
+  name.resize(std::min(name.size(), params.oldSubscriberSize - 1));
+  if (library::write_host(params.oldSubscriberName, name.c_str(), name.size() + 1)) {
+    return CUPTI_SUCCESS;
+  }
+  return invalid("pParams->oldSubscriberName cannot be written");
+}
+
 }  // namespace
 
 extern "C" {
@@ -59,6 +97,25 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFun
     if (subscriber == nullptr) return invalid("subscriber is null");
     if (callback == nullptr) return invalid("callback is null");
     return subscribe(std::make_shared<Subscriber>(callback, userdata), subscriber);
+  });
+}
+
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                              void* userdata, CUpti_SubscriberParams* pParams) {
+  return call_driver([&](const library::Driver&) -> CUptiResult {
+    if (subscriber == nullptr) return invalid("subscriber is null");
+    if (callback == nullptr) return invalid("callback is null");
+    CUpti_SubscriberParams params{};
+    std::string name;
+    LIB_TRY(read_params(pParams, &params, &name));
+    if (params.allowMultipleSubscribers != 0) {
+      return frame::fail(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+                         "there is one subscriber at a time");
+    }
+    const CUptiResult made =
+        subscribe(std::make_shared<Subscriber>(callback, userdata, std::move(name)), subscriber);
+    if (made == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) LIB_TRY(give_old_name(params));
+    return made;
   });
 }
 

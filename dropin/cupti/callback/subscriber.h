@@ -4,8 +4,20 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "dropin/cupti/frame/cupti.h"
+
+/// The parameters of cuptiSubscribe_v2.
+struct CUpti_SubscriberParams {
+  size_t structSize;  // of the members that the program knows, without padding
+  const char* subscriberName;
+  char* oldSubscriberName;
+  size_t oldSubscriberSize;
+  uint8_t allowMultipleSubscribers;
+  uint8_t padding[7];
+};
 
 namespace km::cupti {
 
@@ -14,8 +26,8 @@ constexpr uint32_t kMostCallbacks = 1024;  // of a domain
 /// One subscription. Calls on other threads may still be in the function when it has ended.
 class Subscriber {
  public:
-  Subscriber(CUpti_CallbackFunc function, void* user_data)
-      : function_(function), user_data_(user_data) {}
+  Subscriber(CUpti_CallbackFunc function, void* user_data, std::string name = {})
+      : function_(function), user_data_(user_data), name_(std::move(name)) {}
 
   bool wants(CUpti_CallbackDomain domain, uint32_t number) const {
     return number < kMostCallbacks &&
@@ -26,6 +38,8 @@ class Subscriber {
   }
   /// True if it wants anything.
   bool is_used() const;
+  /// The name that it has given itself; empty if it has given none.
+  const std::string& name() const { return name_; }
   void call(CUpti_CallbackDomain domain, uint32_t number, const void* data) const {
     function_(user_data_, domain, number, data);
   }
@@ -35,6 +49,7 @@ class Subscriber {
 
   const CUpti_CallbackFunc function_;
   void* const user_data_;
+  const std::string name_;
   std::array<OfDomain, CUPTI_CB_DOMAIN_SIZE> wanted_{};
 };
 
