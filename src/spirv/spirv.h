@@ -49,6 +49,9 @@ struct DeviceFacts {
   bool can_preserve_nan_32 = false, can_preserve_nan_64 = false;
   /// The driver ends a loop after so many iterations; 0: it does not.
   uint32_t most_loop_iterations = 0;
+  /// Threads that have left a loop lose values of it that the driver keeps in registers, while
+  /// others go on: such values must lie in memory.
+  bool loses_loop_values = false;
   /// A memory barrier, also that of an atomic operation with an order, makes the threads of a block
   /// wait for each other as a control barrier does; atomic operations without one order all memory.
   bool memory_barriers_wait = false;
@@ -130,7 +133,7 @@ enum SpecialisationConstant : uint32_t {
 struct PushConstants {
   uint64_t record = 0;                   // address of the LaunchRecord
   std::array<uint32_t, 3> base_block{};  // %ctaid of the dispatch's first block
-  uint32_t reserved = 0;
+  uint32_t reserved = 0;                 // zero, which the shader's compiler does not know
 };
 static_assert(sizeof(PushConstants) == 24);
 

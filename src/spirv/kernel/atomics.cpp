@@ -220,7 +220,7 @@ void Memory::lower_atomic(const simt::Inst& inst) {
     if (ptx.has(Modifier::cas)) {
       second = b.CreateBitCast(s.operand(inst, ptx.operands[at + 2], type), bits_type);
     }
-    const auto result = s.new_variable(bits_type);
+    const auto result = s.new_short_variable(bits_type);
     if (s.input.options.checked) s.store(result, llvm::Constant::getNullValue(bits_type));
     const Place here{place.space, b.CreateAdd(place.address, s.u64(uint64_t{i} * bytes))};
     in_space(inst, here, bytes, bytes,

@@ -151,8 +151,8 @@ V Shader::count_in_block(V truth) {
   return count;
 }
 
-Shader::Variable Shader::new_variable(llvm::Type* type) {
-  Variable made{type, {}};
+Shader::Variable Shader::new_short_variable(llvm::Type* type) {
+  Variable made{type, {}, 0};
   const unsigned count = type->is_wide() ? type->bits() / 64 : 1;
   const Id of = type->is_wide() ? b.getInt64Ty()->id() : type->id();
   const Id pointer = context.writer.pointer_type(spv::StorageClass::Function, of);
@@ -164,21 +164,74 @@ Shader::Variable Shader::new_variable(llvm::Type* type) {
   return made;
 }
 
-V Shader::load(const Variable& variable) {
-  if (!variable.type->is_wide()) return b.make(Op::OpLoad, variable.type, {variable.ids[0]});
-  V made = context.new_value();
-  made->type = variable.type;
-  for (const Id id : variable.ids) {
-    made->limbs.push_back(b.make(Op::OpLoad, b.getInt64Ty(), {id}));
+/// Variables of other functions than the kernel's stay short: those are inlined where they are
+/// called, and their loops end for all threads that have entered them before a result is read.
+Shader::Variable Shader::new_variable(llvm::Type* type) {
+  const bool in_kernel = &b.code() == &main;
+  if (!facts.loses_loop_values || !in_kernel || unknown_zero_ == nullptr) {
+    return new_short_variable(type);
   }
+  Variable made{type, {}, kept_words_};
+  kept_words_ += type->bits() > 32 ? type->bits() / 32 : 1;
   return made;
 }
 
-void Shader::store(const Variable& variable, V value) {
-  for (size_t i = 0; i < variable.ids.size(); ++i) {
-    const Id content = variable.type->is_wide() ? value->limbs[i]->id : value->id;
-    append(b.code().body, Op::OpStore, {variable.ids[i], content});
+Id Shader::kept_word(uint32_t slot) {
+  if (kept_ == 0) kept_ = context.writer.new_id();
+  const Id pointer = context.writer.pointer_type(spv::StorageClass::Function, b.getInt32Ty()->id());
+  const Id place = context.writer.new_id();
+  V index = b.CreateAdd(u32(slot), unknown_zero_);
+  append(b.code().body, Op::OpAccessChain, {pointer, place, kept_, index->id});
+  return place;
+}
+
+void Shader::declare_kept_words() {
+  if (kept_ == 0) return;
+  auto& writer = context.writer;
+  const Id array = writer.array_type(b.getInt32Ty()->id(), writer.u32(kept_words_), 0);
+  append(main.variables, Op::OpVariable,
+         {writer.pointer_type(spv::StorageClass::Function, array), kept_,
+          word(spv::StorageClass::Function)});
+}
+
+V Shader::load(const Variable& variable) {
+  llvm::Type* type = variable.type;
+  if (type->is_wide()) {
+    V made = context.new_value();
+    made->type = type;
+    for (unsigned i = 0; i < type->bits() / 64; ++i) {
+      const bool is_kept = variable.ids.empty();
+      made->limbs.push_back(
+          load({b.getInt64Ty(), is_kept ? std::vector<Id>{} : std::vector<Id>{variable.ids[i]},
+                variable.slot + 2 * i}));
+    }
+    return made;
   }
+  if (!variable.ids.empty()) return b.make(Op::OpLoad, type, {variable.ids[0]});
+  V low = load_word(kept_word(variable.slot));
+  if (type->bits() <= 32) return b.CreateZExtOrTrunc(low, type);
+  V high = load_word(kept_word(variable.slot + 1));
+  return b.CreateOr(b.CreateZExt(low, type), b.CreateShl(b.CreateZExt(high, type), u64(32)));
+}
+
+void Shader::store(const Variable& variable, V value) {
+  if (variable.type->is_wide()) {
+    for (unsigned i = 0; i < value->limbs.size(); ++i) {
+      const bool is_kept = variable.ids.empty();
+      store({b.getInt64Ty(), is_kept ? std::vector<Id>{} : std::vector<Id>{variable.ids[i]},
+             variable.slot + 2 * i},
+            value->limbs[i]);
+    }
+    return;
+  }
+  if (!variable.ids.empty()) {
+    append(b.code().body, Op::OpStore, {variable.ids[0], value->id});
+    return;
+  }
+  store_word(kept_word(variable.slot), b.CreateZExtOrTrunc(value, b.getInt32Ty()));
+  if (variable.type->bits() <= 32) return;
+  V high = b.CreateTrunc(b.CreateLShr(value, u64(32)), b.getInt32Ty());
+  store_word(kept_word(variable.slot + 1), high);
 }
 
 }  // namespace km::spirv

@@ -87,7 +87,8 @@ void Shader::declare_interface() {
   block_threads_->type = word_type;
   block_threads_->id = product(product(sizes[0], sizes[1]), sizes[2]);
   // Push constants.
-  const Id members[] = {b.getInt64Ty()->id(), word_type->id(), word_type->id(), word_type->id()};
+  const Id word_id = word_type->id();
+  const Id members[] = {b.getInt64Ty()->id(), word_id, word_id, word_id, word_id};
   const uint32_t offsets[] = {offsetof(PushConstants, record), offsetof(PushConstants, base_block),
                               offsetof(PushConstants, base_block) + 4,
                               offsetof(PushConstants, base_block) + 8};
@@ -102,6 +103,7 @@ void Shader::declare_interface() {
   };
   record_ = pushed(0, b.getInt64Ty());
   for (uint32_t axis = 0; axis < 3; ++axis) base_block_.push_back(pushed(1 + axis, word_type));
+  unknown_zero_ = pushed(4, word_type);
   for (const uint32_t offset :
        {offsetof(LaunchRecord, params), offsetof(LaunchRecord, variables),
         offsetof(LaunchRecord, fault), offsetof(LaunchRecord, print),
@@ -172,6 +174,7 @@ uint64_t Shader::shared_extra_bytes() const {
 
 Code Shader::finish() {
   if (input.options.checked) end_faults();
+  declare_kept_words();
   append(main.body, Op::OpReturn, std::initializer_list<uint32_t>{});
   return context.writer.finish(main, facts.spirv_version);
 }

@@ -261,7 +261,7 @@ void Memory::lower_load(const simt::Inst& inst) {
   const bool is_volatile = simt::is_strong_access(ptx);
   std::vector<Shader::Variable> results;
   for (uint32_t i = 0; i < count; ++i) {
-    results.push_back(s.new_variable(b.getIntNTy(bits)));
+    results.push_back(s.new_short_variable(b.getIntNTy(bits)));
     if (s.input.options.checked) {
       s.store(results[i], llvm::Constant::getNullValue(b.getIntNTy(bits)));
     }
@@ -356,7 +356,7 @@ void Memory::lower_copy(const simt::Inst& inst) {
   }
   const Place to = place_of(inst, ptx.operands[0]);
   Place from = place_of(inst, ptx.operands[1]);
-  const auto words = s.new_variable(b.getInt32Ty());
+  const auto words = s.new_short_variable(b.getInt32Ty());
   for (uint32_t i = 0; i < bytes; i += 4) {
     s.store(words, s.u32(0));
     s.if_then(b.CreateICmpUGT(kept, s.u32(i)), [&] {

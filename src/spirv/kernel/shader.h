@@ -81,8 +81,12 @@ class Shader {
   struct Variable {
     llvm::Type* type = nullptr;
     std::vector<Id> ids;  // one; for wide integers one per limb
+    uint32_t slot = 0;    // without identifiers: the first word in the array of kept variables
   };
+  /// A variable that keeps its content in threads that have left a loop while others go on.
   Variable new_variable(llvm::Type* type);
+  /// A variable that is read in the round of a loop that writes it.
+  Variable new_short_variable(llvm::Type* type);
   V load(const Variable& variable);
   void store(const Variable& variable, V value);
 
@@ -151,6 +155,8 @@ class Shader {
   bool uses_printf = false;
 
  private:
+  Id kept_word(uint32_t slot);
+  void declare_kept_words();
   void declare_interface();
   void declare_execution_modes();
   void declare_memory();
@@ -171,6 +177,9 @@ class Shader {
   V block_threads_ = nullptr;
   std::vector<V> base_block_;
   V record_ = nullptr;
+  V unknown_zero_ = nullptr;  // so that no driver keeps the array in registers
+  Id kept_ = 0;
+  uint32_t kept_words_ = 0;
   std::vector<V> values_;
   std::vector<uint8_t> in_variable_;
   std::vector<std::optional<Variable>> variables_, phi_variables_;

@@ -31,6 +31,7 @@ DeviceFacts lavapipe() {
   facts.can_round_to_nearest_32 = facts.can_round_to_nearest_64 = true;
   facts.most_loop_iterations = 65535;
   facts.memory_barriers_wait = true;
+  facts.loses_loop_values = true;
   facts.f32_arithmetic = facts.f32_denormals = facts.f32_div = facts.f32_sqrt = Exactness::exact;
   facts.f64_arithmetic = facts.f64_div = facts.f64_sqrt = Exactness::exact;
   return facts;

@@ -79,6 +79,7 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
   if (adapter.properties().v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
     facts.most_loop_iterations = kLlvmpipeLoopRounds;
     facts.memory_barriers_wait = true;
+    facts.loses_loop_values = true;
   }
   tell_arithmetic(adapter, &facts);
   tell_subgroups(adapter, &facts);
