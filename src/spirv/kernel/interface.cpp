@@ -91,7 +91,8 @@ void Shader::declare_interface() {
   const Id members[] = {b.getInt64Ty()->id(), word_id, word_id, word_id, word_id};
   const uint32_t offsets[] = {offsetof(PushConstants, record), offsetof(PushConstants, base_block),
                               offsetof(PushConstants, base_block) + 4,
-                              offsetof(PushConstants, base_block) + 8};
+                              offsetof(PushConstants, base_block) + 8,
+                              offsetof(PushConstants, reserved)};
   const Id block = writer.struct_type(members, offsets);
   writer.decorate(block, spv::Decoration::Block);
   push_constants_ = writer.global_variable(spv::StorageClass::PushConstant, block);
