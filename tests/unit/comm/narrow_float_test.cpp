@@ -31,7 +31,9 @@ void check(uint8_t most, float largest) {
   EXPECT_EQ(Format::kTable[most], largest);
   for (unsigned code = 0; code < 256; ++code) {
     const float value = Format::kTable[code];
-    if (std::isfinite(value)) EXPECT_EQ(Format::encode(value), code);
+    if (std::isfinite(value)) {
+      EXPECT_EQ(Format::encode(value), code);
+    }
   }
   std::mt19937 random(1);
   std::uniform_real_distribution<float> exponents(-30, 20), mantissas(-2, 2);
@@ -39,7 +41,7 @@ void check(uint8_t most, float largest) {
     const float value = std::ldexp(mantissas(random), static_cast<int>(exponents(random)));
     EXPECT_EQ(Format::encode(value), nearest<Format>(value, most)) << value;
   }
-  // Halfway between neighbours.
+  // Ties lie halfway between neighbours.
   for (unsigned code = 0; code < most; ++code) {
     const float middle = (Format::kTable[code] + Format::kTable[code + 1]) / 2;
     EXPECT_EQ(Format::encode(middle), nearest<Format>(middle, most)) << middle;
