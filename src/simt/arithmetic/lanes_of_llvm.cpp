@@ -1,4 +1,4 @@
-// What Lanes finds out about LLVM's values, and makes of LLVM's vectors.
+// The functions of Lanes that ask LLVM about its values, or make LLVM's vectors.
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>

@@ -1,4 +1,4 @@
-// What Lanes needs of the facade: the counterpart of simt/arithmetic/lanes_of_llvm.cpp.
+// The functions of Lanes on the facade: the counterpart of simt/arithmetic/lanes_of_llvm.cpp.
 #include <bit>
 
 #include "simt/arithmetic/lanes.h"

@@ -22,7 +22,7 @@ class Memory {
   V load_any_word(V generic_address);
 
  private:
-  /// Where an access goes: an address in a known space, or one that says it.
+  /// The target of an access: an address in a known space, or one that says its space.
   struct Place {
     ptx::Space space = ptx::Space::generic;
     V address = nullptr;  // 64 bits

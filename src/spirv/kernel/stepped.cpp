@@ -229,7 +229,7 @@ void Stepped::emit_end(BlockId block) {
   }
 }
 
-/// What follows the operation at which the threads of a block have waited.
+/// Makes the code that follows the operation at which the threads of a block have waited.
 void Stepped::emit_after(BlockId block) {
   const simt::BasicBlock& one = s.kernel.blocks[block];
   V active = is_active();
