@@ -1,5 +1,5 @@
 // Arithmetic of the facade on numbers of up to 64 bits.
-#include <llvm/IR/IRBuilder.h>
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 

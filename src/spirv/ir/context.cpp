@@ -1,6 +1,6 @@
 #include "spirv/ir/context.h"
 
-#include <llvm/IR/IRBuilder.h>
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 
 namespace km::spirv {
 

@@ -1,5 +1,5 @@
 // Intrinsics of the facade. SPIR-V for Vulkan counts and reverses bits in 32-bit words only.
-#include <llvm/IR/IRBuilder.h>
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 

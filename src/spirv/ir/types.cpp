@@ -1,5 +1,5 @@
 // Types, constants and functions of the facade.
-#include <llvm/IR/IRBuilder.h>
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // Integers of 128 and 256 bits as lists of 64-bit ones, the lowest first: for exact sums of f64
 // products and for b128.
-#include <llvm/IR/IRBuilder.h>
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 
 namespace llvm {
 

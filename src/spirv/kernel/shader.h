@@ -11,12 +11,11 @@
 #include <string>
 #include <vector>
 
-#include <llvm/IR/IRBuilder.h>
-
 #include "simt/arithmetic/arithmetic.h"
 #include "simt/kernel/kernel.h"
 #include "simt/kernel/layout.h"
 #include "simt/program/program.h"
+#include "spirv/facade/llvm/IR/IRBuilder.h"
 #include "spirv/spirv.h"
 
 namespace km::spirv {

@@ -1,4 +1,4 @@
 // Part of the facade (IRBuilder.h).
 #pragma once
 
-#include "llvm/IR/IRBuilder.h"
+#include "spirv/facade/llvm/IR/IRBuilder.h"
