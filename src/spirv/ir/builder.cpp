@@ -54,7 +54,7 @@ constexpr RealComparison kRealComparisons[] = {
 
 }  // namespace
 
-Value* IRBuilderBase::make(Op op, Type* type, std::initializer_list<uint32_t> operands) {
+Value* InstructionWriter::make(Op op, Type* type, std::initializer_list<uint32_t> operands) {
   Value* made = context_.new_value();
   made->type = type;
   made->id = context_.writer.new_id();
@@ -64,8 +64,8 @@ Value* IRBuilderBase::make(Op op, Type* type, std::initializer_list<uint32_t> op
   return made;
 }
 
-Value* IRBuilderBase::extended(uint32_t instruction, Type* type,
-                               std::initializer_list<uint32_t> operands) {
+Value* InstructionWriter::extended(uint32_t instruction, Type* type,
+                                   std::initializer_list<uint32_t> operands) {
   Value* made = context_.new_value();
   made->type = type;
   made->id = context_.writer.new_id();
@@ -75,71 +75,71 @@ Value* IRBuilderBase::extended(uint32_t instruction, Type* type,
   return made;
 }
 
-Value* IRBuilderBase::binary(Op op, Value* a, Value* c) {
+Value* InstructionWriter::binary(Op op, Value* a, Value* c) {
   return make(op, a->type, {a->id, c->id});
 }
 
-Value* IRBuilderBase::CreateAdd(Value* a, Value* c) {
+Value* IntegerBuilder::CreateAdd(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_add(a, c);
   return binary(Op::OpIAdd, a, c);
 }
 
-Value* IRBuilderBase::CreateSub(Value* a, Value* c) {
+Value* IntegerBuilder::CreateSub(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_add(a, CreateNeg(c));
   return binary(Op::OpISub, a, c);
 }
 
-Value* IRBuilderBase::CreateMul(Value* a, Value* c) {
+Value* IntegerBuilder::CreateMul(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_product(a, c);
   return binary(Op::OpIMul, a, c);
 }
 
-Value* IRBuilderBase::CreateUDiv(Value* a, Value* c) { return binary(Op::OpUDiv, a, c); }
-Value* IRBuilderBase::CreateSDiv(Value* a, Value* c) { return binary(Op::OpSDiv, a, c); }
-Value* IRBuilderBase::CreateURem(Value* a, Value* c) { return binary(Op::OpUMod, a, c); }
+Value* IntegerBuilder::CreateUDiv(Value* a, Value* c) { return binary(Op::OpUDiv, a, c); }
+Value* IntegerBuilder::CreateSDiv(Value* a, Value* c) { return binary(Op::OpSDiv, a, c); }
+Value* IntegerBuilder::CreateURem(Value* a, Value* c) { return binary(Op::OpUMod, a, c); }
 
-Value* IRBuilderBase::CreateNeg(Value* a) {
+Value* IntegerBuilder::CreateNeg(Value* a) {
   if (a->type->is_wide()) return wide_add(CreateNot(a), ConstantInt::get(a->type, 1));
   return make(Op::OpSNegate, a->type, {a->id});
 }
 
-Value* IRBuilderBase::CreateAnd(Value* a, Value* c) {
+Value* IntegerBuilder::CreateAnd(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_binary(Op::OpBitwiseAnd, a, c);
   return binary(for_type(a, Op::OpBitwiseAnd, Op::OpLogicalAnd), a, c);
 }
 
-Value* IRBuilderBase::CreateOr(Value* a, Value* c) {
+Value* IntegerBuilder::CreateOr(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_binary(Op::OpBitwiseOr, a, c);
   return binary(for_type(a, Op::OpBitwiseOr, Op::OpLogicalOr), a, c);
 }
 
-Value* IRBuilderBase::CreateXor(Value* a, Value* c) {
+Value* IntegerBuilder::CreateXor(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_binary(Op::OpBitwiseXor, a, c);
   return binary(for_type(a, Op::OpBitwiseXor, Op::OpLogicalNotEqual), a, c);
 }
 
-Value* IRBuilderBase::CreateNot(Value* a) {
+Value* IntegerBuilder::CreateNot(Value* a) {
   if (a->type->is_wide())
     return wide_binary(Op::OpBitwiseXor, a, Constant::getAllOnesValue(a->type));
   return make(for_type(a, Op::OpNot, Op::OpLogicalNot), a->type, {a->id});
 }
 
-Value* IRBuilderBase::CreateShl(Value* a, Value* amount) {
+Value* IntegerBuilder::CreateShl(Value* a, Value* amount) {
   if (a->type->is_wide()) return wide_shift(a, amount, true, getInt64(0));
   return binary(Op::OpShiftLeftLogical, a, amount);
 }
 
-Value* IRBuilderBase::CreateLShr(Value* a, Value* amount) {
+Value* IntegerBuilder::CreateLShr(Value* a, Value* amount) {
   if (a->type->is_wide()) return wide_shift(a, amount, false, getInt64(0));
   return binary(Op::OpShiftRightLogical, a, amount);
 }
 
-Value* IRBuilderBase::CreateAShr(Value* a, Value* amount) {
+Value* IntegerBuilder::CreateAShr(Value* a, Value* amount) {
   if (!a->type->is_wide()) return binary(Op::OpShiftRightArithmetic, a, amount);
   return wide_shift(a, amount, false, CreateAShr(a->limbs.back(), getInt64(63)));
 }
 
-Value* IRBuilderBase::CreateICmp(CmpInst::Predicate predicate, Value* a, Value* c) {
+Value* IntegerBuilder::CreateICmp(CmpInst::Predicate predicate, Value* a, Value* c) {
   if (a->type->is_wide()) return wide_compare(predicate, a, c);
   Type* truth = truth_like(a->type);
   if (a->type->is_bool()) {
@@ -262,7 +262,7 @@ Value* IRBuilderBase::CreateFCmp(CmpInst::Predicate predicate, Value* a, Value* 
 
 // ---- Conversions.
 
-Value* IRBuilderBase::CreateBitCast(Value* a, Type* type) {
+Value* IntegerBuilder::CreateBitCast(Value* a, Type* type) {
   if (a->type == type) return a;
   if (a->is_constant && a->type->count() == 0 && type->count() == 0) {
     return ConstantInt::get(type, a->content);
@@ -272,7 +272,7 @@ Value* IRBuilderBase::CreateBitCast(Value* a, Type* type) {
   return made;
 }
 
-Value* IRBuilderBase::CreateZExtOrTrunc(Value* a, Type* type) {
+Value* IntegerBuilder::CreateZExtOrTrunc(Value* a, Type* type) {
   if (a->type == type) return a;
   if (a->is_constant && a->type->count() == 0 && !a->type->is_wide() && !type->is_wide()) {
     return ConstantInt::get(type, a->content);
@@ -289,7 +289,7 @@ Value* IRBuilderBase::CreateZExtOrTrunc(Value* a, Type* type) {
   return make(Op::OpUConvert, type, {a->id});
 }
 
-Value* IRBuilderBase::CreateSExtOrTrunc(Value* a, Type* type) {
+Value* IntegerBuilder::CreateSExtOrTrunc(Value* a, Type* type) {
   if (a->type->bits() >= type->bits()) return CreateZExtOrTrunc(a, type);
   if (type->is_wide()) {
     if (a->type->is_wide()) return wide_of(a, type, CreateAShr(a->limbs.back(), getInt64(63)));
@@ -328,7 +328,7 @@ Value* IRBuilderBase::CreateFPTrunc(Value* a, Type* type) {
 
 // ---- Choices, vectors, calls.
 
-Value* IRBuilderBase::CreateSelect(Value* condition, Value* yes, Value* no) {
+Value* IntegerBuilder::CreateSelect(Value* condition, Value* yes, Value* no) {
   if (yes->type->is_wide()) {
     Value* made = context_.new_value();
     made->type = yes->type;
@@ -343,24 +343,24 @@ Value* IRBuilderBase::CreateSelect(Value* condition, Value* yes, Value* no) {
   return make(Op::OpSelect, yes->type, {condition->id, yes->id, no->id});
 }
 
-Value* IRBuilderBase::CreateExtractElement(Value* vector, uint64_t index) {
+Value* InstructionWriter::CreateExtractElement(Value* vector, uint64_t index) {
   return make(Op::OpCompositeExtract, vector->type->getScalarType(),
               {vector->id, static_cast<uint32_t>(index)});
 }
 
-Value* IRBuilderBase::CreateInsertElement(Value* vector, Value* element, uint64_t index) {
+Value* InstructionWriter::CreateInsertElement(Value* vector, Value* element, uint64_t index) {
   return make(Op::OpCompositeInsert, vector->type,
               {element->id, vector->id, static_cast<uint32_t>(index)});
 }
 
-Value* IRBuilderBase::CreateVectorSplat(unsigned count, Value* element) {
+Value* InstructionWriter::CreateVectorSplat(unsigned count, Value* element) {
   Type* type = FixedVectorType::get(element->type, count);
   Value* vector = Constant::getNullValue(type);
   for (unsigned i = 0; i < count; ++i) vector = CreateInsertElement(vector, element, i);
   return vector;
 }
 
-Value* IRBuilderBase::CreateShuffleVector(Value* a, Value* c, const std::vector<int>& indices) {
+Value* InstructionWriter::CreateShuffleVector(Value* a, Value* c, const std::vector<int>& indices) {
   Type* type =
       FixedVectorType::get(a->type->getScalarType(), static_cast<unsigned>(indices.size()));
   Value* made = Constant::getNullValue(type);

@@ -19,7 +19,7 @@ Value* of_limbs(LLVMContext& context, Type* type, std::vector<Value*> limbs) {
 
 }  // namespace
 
-Value* IRBuilderBase::wide_of(Value* a, Type* type, Value* fill) {
+Value* IntegerBuilder::wide_of(Value* a, Type* type, Value* fill) {
   std::vector<Value*> limbs;
   if (a->type->is_wide()) {
     limbs = a->limbs;
@@ -30,7 +30,7 @@ Value* IRBuilderBase::wide_of(Value* a, Type* type, Value* fill) {
   return of_limbs(context_, type, std::move(limbs));
 }
 
-Value* IRBuilderBase::wide_binary(Op op, Value* a, Value* c) {
+Value* IntegerBuilder::wide_binary(Op op, Value* a, Value* c) {
   std::vector<Value*> limbs;
   for (size_t i = 0; i < a->limbs.size(); ++i) {
     limbs.push_back(binary(op, a->limbs[i], c->limbs[i]));
@@ -38,7 +38,7 @@ Value* IRBuilderBase::wide_binary(Op op, Value* a, Value* c) {
   return of_limbs(context_, a->type, std::move(limbs));
 }
 
-Value* IRBuilderBase::wide_add(Value* a, Value* c) {
+Value* IntegerBuilder::wide_add(Value* a, Value* c) {
   std::vector<Value*> limbs;
   Value* carry = getFalse();
   for (size_t i = 0; i < a->limbs.size(); ++i) {
@@ -53,7 +53,7 @@ Value* IRBuilderBase::wide_add(Value* a, Value* c) {
 
 /// The product of the lowest limbs as two limbs: exact for factors of 64 bits, which is all that
 /// arithmetic asks for (zero extended; products of negative factors are corrected by the sign).
-Value* IRBuilderBase::wide_product(Value* a, Value* c) {
+Value* IntegerBuilder::wide_product(Value* a, Value* c) {
   Value *x = a->limbs[0], *y = c->limbs[0];
   Value *mask = getInt64(0xffffffff), *half = getInt64(32);
   Value *x0 = CreateAnd(x, mask), *x1 = CreateLShr(x, half);
@@ -69,7 +69,7 @@ Value* IRBuilderBase::wide_product(Value* a, Value* c) {
 }
 
 /// Shifts by whole limbs first, in steps of powers of two, and then by the rest.
-Value* IRBuilderBase::wide_shift(Value* a, Value* amount, bool left, Value* fill) {
+Value* IntegerBuilder::wide_shift(Value* a, Value* amount, bool left, Value* fill) {
   std::vector<Value*> limbs = a->limbs;
   Value* count = CreateZExtOrTrunc(amount, getInt64Ty());
   const size_t size = limbs.size();
@@ -104,7 +104,7 @@ Value* IRBuilderBase::wide_shift(Value* a, Value* amount, bool left, Value* fill
 }
 
 /// Compares from the highest limb down; only that one has a sign.
-Value* IRBuilderBase::wide_compare(CmpInst::Predicate predicate, Value* a, Value* c) {
+Value* IntegerBuilder::wide_compare(CmpInst::Predicate predicate, Value* a, Value* c) {
   if (predicate == CmpInst::ICMP_EQ || predicate == CmpInst::ICMP_NE) {
     Value* equal = getTrue();
     for (size_t i = 0; i < a->limbs.size(); ++i) {
@@ -144,7 +144,7 @@ Value* IRBuilderBase::wide_leading_zeros(Value* a) {
     Value* empty = CreateICmpEQ(a->limbs[i], getInt64(0));
     zeros = CreateSelect(empty, zeros, here);
   }
-  return wide_of(zeros, a->type, getInt64(0));
+  return CreateZExtOrTrunc(zeros, a->type);
 }
 
 }  // namespace llvm

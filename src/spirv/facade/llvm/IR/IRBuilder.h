@@ -222,9 +222,11 @@ class BasicBlock {
   km::spirv::FunctionCode* code_;
 };
 
-class IRBuilderBase {
+/// The state of a builder, and the instructions that know no kind of number: types, constants and
+/// vectors.
+class InstructionWriter {
  public:
-  IRBuilderBase(LLVMContext& context, km::spirv::FunctionCode& code)
+  InstructionWriter(LLVMContext& context, km::spirv::FunctionCode& code)
       : context_(context), block_(context, code) {}
 
   LLVMContext& getContext() const { return context_; }
@@ -243,6 +245,39 @@ class IRBuilderBase {
   Value* getInt64(uint64_t value) { return ConstantInt::get(getInt64Ty(), value); }
   Value* getTrue() { return ConstantInt::get(getInt1Ty(), 1); }
   Value* getFalse() { return ConstantInt::get(getInt1Ty(), 0); }
+
+  // ---- Vectors.
+  Value* CreateExtractElement(Value* vector, uint64_t index);
+  Value* CreateInsertElement(Value* vector, Value* element, uint64_t index);
+  Value* CreateVectorSplat(unsigned count, Value* element);
+  Value* CreateShuffleVector(Value* a, Value* c, const std::vector<int>& indices);
+  Value* CreateShuffleVector(Value* a, const std::vector<int>& indices) {
+    return CreateShuffleVector(a, a, indices);
+  }
+
+  // ---- SPIR-V.
+  km::spirv::FunctionCode& code() const { return block_.code(); }
+  /// Goes on in another function; returns the one before.
+  km::spirv::FunctionCode& continue_in(km::spirv::FunctionCode& code) {
+    km::spirv::FunctionCode& before = block_.code();
+    block_ = BasicBlock(context_, code);
+    return before;
+  }
+  /// One instruction with a result.
+  Value* make(spv::Op op, Type* type, std::initializer_list<uint32_t> operands);
+  Value* extended(uint32_t instruction, Type* type, std::initializer_list<uint32_t> operands);
+
+ protected:
+  Value* binary(spv::Op op, Value* a, Value* c);
+
+  LLVMContext& context_;
+  BasicBlock block_;
+};
+
+/// The instructions on integers of all widths and on bits, with choices between values.
+class IntegerBuilder : public InstructionWriter {
+ public:
+  using InstructionWriter::InstructionWriter;
 
   // ---- Integers.
   Value* CreateAdd(Value* a, Value* c);
@@ -274,6 +309,29 @@ class IRBuilderBase {
   KM_COMPARISON(SLE)
 #undef KM_COMPARISON
 
+  // ---- Conversions and choices.
+  Value* CreateBitCast(Value* a, Type* type);
+  Value* CreateTrunc(Value* a, Type* type) { return CreateZExtOrTrunc(a, type); }
+  Value* CreateZExt(Value* a, Type* type) { return CreateZExtOrTrunc(a, type); }
+  Value* CreateSExt(Value* a, Type* type) { return CreateSExtOrTrunc(a, type); }
+  Value* CreateZExtOrTrunc(Value* a, Type* type);
+  Value* CreateSExtOrTrunc(Value* a, Type* type);
+  Value* CreateSelect(Value* condition, Value* yes, Value* no);
+
+ private:
+  Value* wide_binary(spv::Op op, Value* a, Value* c);
+  Value* wide_add(Value* a, Value* c);
+  Value* wide_product(Value* a, Value* c);
+  Value* wide_shift(Value* a, Value* amount, bool left, Value* fill);
+  Value* wide_compare(CmpInst::Predicate predicate, Value* a, Value* c);
+  Value* wide_of(Value* a, Type* type, Value* fill);
+};
+
+/// The whole builder: floating point, intrinsics and calls on top of integers.
+class IRBuilderBase : public IntegerBuilder {
+ public:
+  using IntegerBuilder::IntegerBuilder;
+
   // ---- Floating point.
   Value* CreateFAdd(Value* a, Value* c);
   Value* CreateFSub(Value* a, Value* c);
@@ -294,27 +352,13 @@ class IRBuilderBase {
 #undef KM_COMPARISON
 
   // ---- Conversions.
-  Value* CreateBitCast(Value* a, Type* type);
-  Value* CreateTrunc(Value* a, Type* type) { return CreateZExtOrTrunc(a, type); }
-  Value* CreateZExt(Value* a, Type* type) { return CreateZExtOrTrunc(a, type); }
-  Value* CreateSExt(Value* a, Type* type) { return CreateSExtOrTrunc(a, type); }
-  Value* CreateZExtOrTrunc(Value* a, Type* type);
-  Value* CreateSExtOrTrunc(Value* a, Type* type);
   Value* CreateSIToFP(Value* a, Type* type);
   Value* CreateUIToFP(Value* a, Type* type);
   Value* CreateFPToSI(Value* a, Type* type);
   Value* CreateFPExt(Value* a, Type* type);
   Value* CreateFPTrunc(Value* a, Type* type);
 
-  // ---- Choices, vectors, calls.
-  Value* CreateSelect(Value* condition, Value* yes, Value* no);
-  Value* CreateExtractElement(Value* vector, uint64_t index);
-  Value* CreateInsertElement(Value* vector, Value* element, uint64_t index);
-  Value* CreateVectorSplat(unsigned count, Value* element);
-  Value* CreateShuffleVector(Value* a, Value* c, const std::vector<int>& indices);
-  Value* CreateShuffleVector(Value* a, const std::vector<int>& indices) {
-    return CreateShuffleVector(a, a, indices);
-  }
+  // ---- Intrinsics and calls.
   Value* CreateIntrinsic(Intrinsic::ID id, ArrayRef<Type*> types, ArrayRef<Value*> values);
   Value* CreateUnaryIntrinsic(Intrinsic::ID id, Value* a) { return CreateIntrinsic(id, {}, {a}); }
   Value* CreateBinaryIntrinsic(Intrinsic::ID id, Value* a, Value* c) {
@@ -323,38 +367,16 @@ class IRBuilderBase {
   Value* CreateCall(Function* function, ArrayRef<Value*> arguments);
   void CreateRet(Value* value);
 
-  // ---- SPIR-V.
-  km::spirv::FunctionCode& code() const { return block_.code(); }
-  /// Goes on in another function; returns the one before.
-  km::spirv::FunctionCode& continue_in(km::spirv::FunctionCode& code) {
-    km::spirv::FunctionCode& before = block_.code();
-    block_ = BasicBlock(context_, code);
-    return before;
-  }
-  /// One instruction with a result.
-  Value* make(spv::Op op, Type* type, std::initializer_list<uint32_t> operands);
-  Value* extended(uint32_t instruction, Type* type, std::initializer_list<uint32_t> operands);
-
  private:
   Value* arithmetic(spv::Op op, Value* a, Value* c);
   Value* plus_zero(Value* a, Value* zero);
   Value* times_zero(Value* a, Value* zero);
-  Value* binary(spv::Op op, Value* a, Value* c);
   Value* is_nan(Value* a);
-  Value* wide_binary(spv::Op op, Value* a, Value* c);
-  Value* wide_add(Value* a, Value* c);
-  Value* wide_product(Value* a, Value* c);
-  Value* wide_shift(Value* a, Value* amount, bool left, Value* fill);
-  Value* wide_compare(CmpInst::Predicate predicate, Value* a, Value* c);
-  Value* wide_leading_zeros(Value* a);
-  Value* wide_of(Value* a, Type* type, Value* fill);
   Value* leading_zeros(Value* a);
+  Value* wide_leading_zeros(Value* a);
   Value* by_halves(spv::Op op, Value* a);
   Value* saturated(bool subtracts, Value* a, Value* c);
   Value* funnel(bool left, ArrayRef<Value*> values);
-
-  LLVMContext& context_;
-  BasicBlock block_;
 };
 
 template <class Unused = void>
