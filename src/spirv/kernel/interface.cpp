@@ -1,10 +1,9 @@
-// The interface of a shader: execution modes, push constants, the launch record, the memories, and
-// the special registers that follow from them.
+#include "spirv/kernel/interface.h"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "simt/kernel/shared_memory.h"
-#include "spirv/kernel/shader.h"
 
 namespace km::spirv {
 
@@ -18,25 +17,20 @@ constexpr uint32_t kMoreThreads = 64;
 
 }  // namespace
 
-Shader::Shader(const ShaderInput& from)
+ShaderInterface::ShaderInterface(const ShaderInput& from)
     : input(from),
       kernel(from.kernel),
       facts(from.facts),
       context(from.facts),
       main(context.writer.new_function(context.writer.void_type(), {})),
       b(context, main),
-      arithmetic(b, simt::Machine()),
-      values_(kernel.values.size()),
-      in_variable_(kernel.values.size()),
-      variables_(kernel.values.size()),
-      phi_variables_(kernel.values.size()) {
+      arithmetic(b, simt::Machine()) {
   declare_execution_modes();
   declare_interface();
   declare_memory();
-  if (input.options.checked) begin_faults();
 }
 
-void Shader::declare_execution_modes() {
+void ShaderInterface::declare_execution_modes() {
   auto& writer = context.writer;
   writer.add_capability(spv::Capability::Shader);
   writer.add_capability(spv::Capability::PhysicalStorageBufferAddresses);
@@ -64,7 +58,7 @@ void Shader::declare_execution_modes() {
       spv::ExecutionMode::RoundingModeRTE, 64);
 }
 
-void Shader::declare_interface() {
+void ShaderInterface::declare_interface() {
   auto& writer = context.writer;
   auto* word_type = b.getInt32Ty();
   // Block sizes.
@@ -126,8 +120,7 @@ void Shader::declare_interface() {
   builtin(spv::BuiltIn::LocalInvocationIndex, 0);
 }
 
-/// True if an atomic operation may be on 64 bits of shared memory.
-bool Shader::has_wide_shared_atomics() const {
+bool ShaderInterface::has_wide_shared_atomics() const {
   for (const simt::BasicBlock& block : kernel.blocks) {
     for (const simt::Inst& inst : block.insts) {
       const bool is_atomic =
@@ -140,7 +133,7 @@ bool Shader::has_wide_shared_atomics() const {
   return false;
 }
 
-void Shader::declare_memory() {
+void ShaderInterface::declare_memory() {
   auto& writer = context.writer;
   const Id word_type = b.getInt32Ty()->id();
   const auto& layout = input.analysed.layout;
@@ -153,10 +146,6 @@ void Shader::declare_memory() {
   const Id length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
   shared_ =
       writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
-  if (has_wide_shared_atomics()) {
-    store_word(state_word(u32(kLockWord)), u32(0));
-    barrier();
-  }
   const uint64_t local_words = (layout.local_bytes + 3) / 4;
   if (local_words == 0) return;
   const Id array = writer.array_type(word_type, writer.u32(static_cast<uint32_t>(local_words)), 0);
@@ -166,23 +155,16 @@ void Shader::declare_memory() {
           word(spv::StorageClass::Function)});
 }
 
-uint64_t Shader::shared_extra_bytes() const {
+uint64_t ShaderInterface::shared_extra_bytes() const {
   const uint64_t state = state_ == 0 ? 0 : kStateWords * sizeof(uint32_t);
   const uint64_t scratch =
       scratch_ == 0 ? 0 : (input.info.max_threads + kMoreThreads) * sizeof(uint32_t);
   return state + scratch;
 }
 
-Code Shader::finish() {
-  if (input.options.checked) end_faults();
-  declare_kept_words();
-  append(main.body, Op::OpReturn, std::initializer_list<uint32_t>{});
-  return context.writer.finish(main, facts.spirv_version);
-}
-
 // ---- Words of the launch.
 
-V Shader::builtin(spv::BuiltIn kind, unsigned component) {
+V ShaderInterface::builtin(spv::BuiltIn kind, unsigned component) {
   V& known = builtins_[{word(kind), component}];
   if (known != nullptr) return known;
   auto& writer = context.writer;
@@ -199,19 +181,21 @@ V Shader::builtin(spv::BuiltIn kind, unsigned component) {
   return builtins_[{word(kind), component}];
 }
 
-V Shader::thread_index() { return builtin(spv::BuiltIn::LocalInvocationIndex, 0); }
-V Shader::thread_index(unsigned axis) { return builtin(spv::BuiltIn::LocalInvocationId, axis); }
-V Shader::block_index(unsigned axis) {
+V ShaderInterface::thread_index() { return builtin(spv::BuiltIn::LocalInvocationIndex, 0); }
+V ShaderInterface::thread_index(unsigned axis) {
+  return builtin(spv::BuiltIn::LocalInvocationId, axis);
+}
+V ShaderInterface::block_index(unsigned axis) {
   return b.CreateAdd(builtin(spv::BuiltIn::WorkgroupId, axis), base_block_[axis]);
 }
-V Shader::block_size(unsigned axis) { return block_size_[axis]; }
-V Shader::block_threads() { return block_threads_; }
-V Shader::lane() { return b.CreateAnd(thread_index(), u32(31)); }
-V Shader::first_of_warp() { return b.CreateAnd(thread_index(), u32(~31u)); }
-V Shader::record_u64(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
-V Shader::record_u32(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
+V ShaderInterface::block_size(unsigned axis) { return block_size_[axis]; }
+V ShaderInterface::block_threads() { return block_threads_; }
+V ShaderInterface::lane() { return b.CreateAnd(thread_index(), u32(31)); }
+V ShaderInterface::first_of_warp() { return b.CreateAnd(thread_index(), u32(~31u)); }
+V ShaderInterface::record_u64(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
+V ShaderInterface::record_u32(uint32_t offset_bytes) { return record_words_.at(offset_bytes); }
 
-V Shader::special_register(const ptx::Operand& operand) {
+V ShaderInterface::special_register(const ptx::Operand& operand) {
   using Special = ptx::SpecialRegister;
   const unsigned axis = operand.component;
   if (axis >= 3) return u32(0);
@@ -258,7 +242,7 @@ V Shader::special_register(const ptx::Operand& operand) {
   }
 }
 
-V Shader::parameter_address(const ptx::Operand& operand) {
+V ShaderInterface::parameter_address(const ptx::Operand& operand) {
   const auto& list = kernel.function->params;
   const auto found = std::find(list.begin(), list.end(), operand.symbol);
   if (found == list.end() || !operand.local_symbol) {
@@ -270,7 +254,7 @@ V Shader::parameter_address(const ptx::Operand& operand) {
 }
 
 /// The address in the symbol's own space.
-V Shader::symbol_address(const ptx::Operand& operand) {
+V ShaderInterface::symbol_address(const ptx::Operand& operand) {
   const ptx::Symbol& symbol = kernel.symbol_of(operand);
   const auto key = std::make_pair(operand.local_symbol, operand.symbol);
   const auto offset = static_cast<uint64_t>(operand.offset);
@@ -305,17 +289,21 @@ V Shader::symbol_address(const ptx::Operand& operand) {
 
 // ---- Words of the memories.
 
-Id Shader::word_in(Id array, spv::StorageClass storage, V index) {
+Id ShaderInterface::word_in(Id array, spv::StorageClass storage, V index) {
   const Id pointer = context.writer.pointer_type(storage, b.getInt32Ty()->id());
   const Id place = context.writer.new_id();
   append(b.code().body, Op::OpAccessChain, {pointer, place, array, index->id});
   return place;
 }
 
-Id Shader::shared_word(V index) { return word_in(shared_, spv::StorageClass::Workgroup, index); }
-Id Shader::local_word(V index) { return word_in(local_, spv::StorageClass::Function, index); }
+Id ShaderInterface::shared_word(V index) {
+  return word_in(shared_, spv::StorageClass::Workgroup, index);
+}
+Id ShaderInterface::local_word(V index) {
+  return word_in(local_, spv::StorageClass::Function, index);
+}
 
-Id Shader::scratch_word(V index) {
+Id ShaderInterface::scratch_word(V index) {
   if (scratch_ == 0) {
     auto& writer = context.writer;
     const Id word_type = b.getInt32Ty()->id();
@@ -327,7 +315,7 @@ Id Shader::scratch_word(V index) {
   return word_in(scratch_, spv::StorageClass::Workgroup, index);
 }
 
-Id Shader::state_word(V index) {
+Id ShaderInterface::state_word(V index) {
   if (state_ == 0) {
     auto& writer = context.writer;
     state_ =
@@ -337,13 +325,13 @@ Id Shader::state_word(V index) {
   return word_in(state_, spv::StorageClass::Workgroup, index);
 }
 
-V Shader::load_word(Id pointer) { return b.make(Op::OpLoad, b.getInt32Ty(), {pointer}); }
+V ShaderInterface::load_word(Id pointer) { return b.make(Op::OpLoad, b.getInt32Ty(), {pointer}); }
 
-void Shader::store_word(Id pointer, V value) {
+void ShaderInterface::store_word(Id pointer, V value) {
   append(b.code().body, Op::OpStore, {pointer, value->id});
 }
 
-Id Shader::global_pointer(V address, llvm::Type* type) {
+Id ShaderInterface::global_pointer(V address, llvm::Type* type) {
   auto& writer = context.writer;
   const Id pointer = writer.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type->id());
   const Id place = writer.new_id();
@@ -368,13 +356,14 @@ void add_storage_capability(ModuleWriter& writer, unsigned bits) {
 
 }  // namespace
 
-V Shader::load_global(V address, llvm::Type* type, uint32_t align_bytes, bool is_volatile) {
+V ShaderInterface::load_global(V address, llvm::Type* type, uint32_t align_bytes,
+                               bool is_volatile) {
   add_storage_capability(context.writer, type->bits());
   return b.make(Op::OpLoad, type,
                 {global_pointer(address, type), access_mask(is_volatile), align_bytes});
 }
 
-void Shader::store_global(V address, V value, uint32_t align_bytes, bool is_volatile) {
+void ShaderInterface::store_global(V address, V value, uint32_t align_bytes, bool is_volatile) {
   add_storage_capability(context.writer, value->type->bits());
   append(b.code().body, Op::OpStore,
          {global_pointer(address, value->type), value->id, access_mask(is_volatile), align_bytes});
