@@ -77,9 +77,9 @@ def expected_files(version: str, build: Path) -> set:
         *(f"lib/kernelmill-{version}/cuda/{name}"
           for name in (*(f"libcudnn{part}.so{end}" for end in ("", ".9") for part in CUDNN_PARTS),
                        "libcurand.so", "libcurand.so.10", "libcusparse.so",
-                       "libcusparse.so.12", "libnvidia-ml.so", "libnvidia-ml.so.1",
-                       "libnvToolsExt.so", "libnvToolsExt.so.1", "libkernelmill-audit.so",
-                       "driver/version")),
+                       "libcusparse.so.12", "libnccl.so", "libnccl.so.2", "libnvidia-ml.so",
+                       "libnvidia-ml.so.1", "libnvToolsExt.so", "libnvToolsExt.so.1",
+                       "libkernelmill-audit.so", "driver/version")),
         "lib/pkgconfig/kernelmill.pc",
         f"{package}add-kernels.cmake",
         f"{package}config.cmake",

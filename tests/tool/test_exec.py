@@ -48,7 +48,7 @@ class Exec(Case):
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
         replaced = ("libcudart", "libcublas.", "libcudnn", "libcufft", "libcupti", "libcurand",
-                    "libcusolver", "libcusparse.", "libnvrtc", "libnvJitLink")
+                    "libcusolver", "libcusparse.", "libnccl.", "libnvrtc", "libnvJitLink")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
     def test_a_program_finds_the_driver(self):
@@ -66,7 +66,7 @@ class Exec(Case):
         names += [f"lib{name}.so.{major}" for name in ("cufft", "cufftw", "cusolver", "cusolverMg")
                   for major in (11, 12)]  # fmt: skip
         names += ["libcurand.so.10", "libcusparse.so.12", "libcudnn.so.9", "libcudnn_graph.so.9",
-                  "libnvidia-ml.so.1",
+                  "libnccl.so.2", "libnvidia-ml.so.1",
                   "libnvToolsExt.so.1"]  # fmt: skip
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
