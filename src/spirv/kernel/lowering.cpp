@@ -1,6 +1,8 @@
 #include "spirv/kernel/lowering.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "ptx/checks/program_check.h"
 #include "ptx/forms.h"
@@ -184,11 +186,43 @@ namespace {
 constexpr uint32_t kMostArgumentBytes = 32 * 8;
 constexpr uint32_t kPrintHeaderBytes = 16;
 
+/// True if anything but a copy that nobody reads reads the value.
+bool is_read(const simt::Kernel& kernel, simt::ValueId value, std::set<simt::ValueId>* seen) {
+  if (!seen->insert(value).second) return false;
+  const auto reads = [&](const simt::Inst& inst) {
+    bool found = inst.guard == value;
+    for (const auto& read : inst.reads) found = found || read.second == value;
+    for (const simt::ValueId old : inst.old_values) found = found || old == value;
+    return found;
+  };
+  const auto copies = [&](const simt::Inst& inst) {
+    return ptx::family_of(*inst.ptx) == Family::move && inst.guard != value &&
+           std::none_of(inst.writes.begin(), inst.writes.end(),
+                        [&](const auto& write) { return is_read(kernel, write.second, seen); });
+  };
+  for (const simt::BasicBlock& block : kernel.blocks) {
+    if (block.condition == value) return true;
+    for (const simt::Phi& phi : block.phis) {
+      const bool is_input =
+          std::find(phi.inputs.begin(), phi.inputs.end(), value) != phi.inputs.end();
+      if (is_input && is_read(kernel, phi.result, seen)) return true;
+    }
+    for (const simt::Inst& inst : block.insts) {
+      if (reads(inst) && !copies(inst)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 /// Reserves a record of the largest size that the arguments can have, and copies them as words.
 void Lowering::lower_print(const simt::Inst& inst) {
   s.uses_printf = true;
+  std::set<simt::ValueId> seen;
+  if (!inst.writes.empty() && is_read(s.kernel, inst.writes[0].second, &seen)) {
+    return s.refuse(*inst.ptx, "the host prints, so that no kernel gets what printf returns");
+  }
   V format = argument(inst, 0, Type::u64), values = argument(inst, 1, Type::u64);
   V buffer = s.record_u64(offsetof(LaunchRecord, print));
   const auto result = s.new_variable(b.getInt32Ty());
