@@ -75,14 +75,16 @@ void Memory::in_space(const simt::Inst& inst, const Place& place, uint32_t size_
       [&] { checked(inst, {Space::shared, offset}, size_bytes, align_bytes, access); }, local);
 }
 
-/// True if one allocation holds the bytes: a binary search for the last one that begins before.
+/// True if one allocation holds the bytes: a binary search for the last one that begins before. All
+/// threads make as many rounds, so that none leaves the loop before others (`loses_loop_values`).
 V Memory::is_allocated(V address, uint32_t size_bytes) {
   const std::vector<V> arguments{s.record_u64(offsetof(LaunchRecord, allocations)),
                                  s.record_u32(offsetof(LaunchRecord, allocation_count)), address,
                                  s.u64(size_bytes)};
   V found = s.call("km_is_allocated", b.getInt32Ty(), arguments, [&](const std::vector<V>& given) {
     const auto low = s.new_variable(b.getInt32Ty()), high = s.new_variable(b.getInt32Ty());
-    const auto result = s.new_variable(b.getInt32Ty());
+    const auto result = s.new_variable(b.getInt32Ty()), left = s.new_variable(b.getInt32Ty());
+    s.store(left, given[1]);
     s.store(low, s.u32(0));
     s.store(high, given[1]);
     s.store(result, s.u32(0));
@@ -94,13 +96,17 @@ V Memory::is_allocated(V address, uint32_t size_bytes) {
       s.loop([&] {
         V first = s.load(low), last = s.load(high);
         V middle = b.CreateLShr(b.CreateAdd(first, last), s.u32(1));
+        middle =
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, middle, b.CreateSub(given[1], s.u32(1)));
         V begin = s.load_global(entry(middle), b.getInt64Ty(), sizeof(uint64_t));
         V before = b.CreateICmpULE(begin, given[2]);
         V next = b.CreateSelect(before, b.CreateAdd(middle, s.u32(1)), first);
         V end = b.CreateSelect(before, last, middle);
         s.store(low, next);
         s.store(high, end);
-        return b.CreateICmpULT(next, end);
+        V half = b.CreateLShr(s.load(left), s.u32(1));
+        s.store(left, half);
+        return b.CreateICmpNE(half, s.u32(0));
       });
       s.if_then(b.CreateICmpNE(s.load(low), s.u32(0)), [&] {
         V last = entry(b.CreateSub(s.load(low), s.u32(1)));
