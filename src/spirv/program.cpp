@@ -58,6 +58,13 @@ Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
   } else {
     Structured(shader).emit();
   }
+  const uint32_t nesting = shader.deepest_nesting();
+  if (facts_.most_nesting != 0 && nesting > facts_.most_nesting) {
+    return make_error(KM_ERROR_UNSUPPORTED_PTX,
+                      "'%s' is not supported on '%s': its shader has %u branches and loops one in "
+                      "the other, and the driver's values are wrong beyond %u",
+                      info.name.c_str(), facts_.name.c_str(), nesting, facts_.most_nesting);
+  }
   if (!shader.refusal().empty()) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", shader.refusal().c_str());
   }

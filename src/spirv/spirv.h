@@ -52,6 +52,9 @@ struct DeviceFacts {
   /// Threads that have left a loop lose values of it that the driver keeps in registers, while
   /// others go on: such values must lie in memory.
   bool loses_loop_values = false;
+  /// Threads take both sides of a branch that lies deeper than in so many branches and loops; 0: no
+  /// depth does that.
+  uint32_t most_nesting = 0;
   /// A memory barrier, also that of an atomic operation with an order, makes the threads of a block
   /// wait for each other as a control barrier does; atomic operations without one order all memory.
   bool memory_barriers_wait = false;

@@ -1,4 +1,6 @@
 // Control flow in SPIR-V's structured form: each construct has one entry and one exit.
+#include <algorithm>
+
 #include "spirv/kernel/shader.h"
 
 namespace km::spirv {
@@ -7,6 +9,13 @@ using spv::Op;
 
 void Shader::branch(Id to) { append(b.code().body, Op::OpBranch, {to}); }
 void Shader::label(Id id) { append(b.code().body, Op::OpLabel, {id}); }
+
+void Shader::nested(uint32_t levels, const Body& body) {
+  nesting_ += levels;
+  deepest_ = std::max(deepest_, nesting_);
+  body();
+  nesting_ -= levels;
+}
 
 void Shader::if_then(V condition, const Body& then) { if_else(condition, then, nullptr); }
 
@@ -22,11 +31,11 @@ void Shader::if_else(V condition, const Body& then, const Body& otherwise) {
   append(b.code().body, Op::OpSelectionMerge, {end, word(spv::SelectionControlMask::MaskNone)});
   append(b.code().body, Op::OpBranchConditional, {condition->id, yes, no});
   label(yes);
-  then();
+  nested(1, then);
   branch(end);
   if (otherwise) {
     label(no);
-    otherwise();
+    nested(1, otherwise);
     branch(end);
   }
   label(end);
@@ -58,7 +67,8 @@ void Shader::loop(const std::function<V()>& body) {
   const Id header = writer.new_id(), end = writer.new_id(), next = writer.new_id();
   if (facts.most_loop_iterations == 0) {
     open(header, end, next);
-    V again = body();
+    V again = nullptr;
+    nested(1, [&] { again = body(); });
     return close(header, end, next, again);
   }
   // Two loops: the inner one ends early, and the outer one goes round again.
@@ -67,7 +77,8 @@ void Shader::loop(const std::function<V()>& body) {
   open(header, end, next);
   store(rounds, u32(0));
   open(inner, inner_end, inner_next);
-  V again = body();
+  V again = nullptr;
+  nested(2, [&] { again = body(); });
   V count = b.CreateAdd(load(rounds), u32(1));
   store(rounds, count);
   store(more, again);
@@ -101,7 +112,7 @@ void Shader::choose(V selector, const std::vector<std::pair<uint32_t, Body>>& ca
   append(b.code().body, Op::OpSwitch, operands);
   for (size_t i = 0; i < cases.size(); ++i) {
     label(labels[i]);
-    cases[i].second();
+    nested(1, cases[i].second);
     branch(end);
   }
   label(end);
@@ -165,7 +176,7 @@ Shader::Variable Shader::new_short_variable(llvm::Type* type) {
 }
 
 /// Variables of other functions than the kernel's stay short: those are inlined where they are
-/// called, and their loops end for all threads that have entered them before a result is read.
+/// called, and all threads that enter their loops leave them together.
 Shader::Variable Shader::new_variable(llvm::Type* type) {
   const bool in_kernel = &b.code() == &main;
   if (!facts.loses_loop_values || !in_kernel || unknown_zero_ == nullptr) {

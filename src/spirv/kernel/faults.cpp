@@ -1,5 +1,6 @@
 // Functions of the generator, and the record of the first fault.
 #include <cstddef>
+#include <utility>
 
 #include "spirv/kernel/shader.h"
 
@@ -17,9 +18,13 @@ V Shader::call(const std::string& name, llvm::Type* result, const std::vector<V>
     function = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
                                       llvm::GlobalValue::InternalLinkage, name, module);
     FunctionCode& before = b.continue_in(function->code());
+    const uint32_t deepest = std::exchange(deepest_, 0), nesting = std::exchange(nesting_, 0);
     b.CreateRet(body(function->arguments()));
+    nesting_of_functions_[name] = std::exchange(deepest_, deepest);
+    nesting_ = nesting;
     b.continue_in(before);
   }
+  nested(nesting_of_functions_[name], [] {});
   return b.CreateCall(function, arguments);
 }
 

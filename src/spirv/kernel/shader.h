@@ -38,6 +38,8 @@ class Shader : public ShaderInterface {
   void repeat(uint32_t count, const std::function<void(V)>& body);
   /// switch (selector), uniform; other numbers do nothing.
   void choose(V selector, const std::vector<std::pair<uint32_t, Body>>& cases);
+  /// The branches and loops, one in the other, around the deepest code.
+  uint32_t deepest_nesting() const { return deepest_; }
   /// All threads of the block wait, and see what the others have written.
   void barrier();
   void memory_barrier(spv::Scope scope);
@@ -98,7 +100,11 @@ class Shader : public ShaderInterface {
   void label(Id id);
   V coerce(V value, ptx::Type from, ptx::Type to);
 
+  void nested(uint32_t levels, const Body& body);
+
   std::string refusal_;
+  uint32_t nesting_ = 0, deepest_ = 0;
+  std::map<std::string, uint32_t> nesting_of_functions_;  // drivers inline them
   Id kept_ = 0;
   uint32_t kept_words_ = 0;
   std::vector<V> values_;

@@ -32,6 +32,7 @@ DeviceFacts lavapipe() {
   facts.most_loop_iterations = 65535;
   facts.memory_barriers_wait = true;
   facts.loses_loop_values = true;
+  facts.most_nesting = 72;
   facts.f32_arithmetic = facts.f32_denormals = facts.f32_div = facts.f32_sqrt = Exactness::exact;
   facts.f64_arithmetic = facts.f64_div = facts.f64_sqrt = Exactness::exact;
   return facts;
@@ -143,6 +144,43 @@ TEST(Translate, ADeviceOfWhichNothingIsKnownRunsNothing) {
   const auto module = ptx::parse(kSum, "sum.ptx");
   ASSERT_TRUE(module);
   EXPECT_FALSE(Program::load(*module, DeviceFacts{}));
+}
+
+/// A kernel with so many branches, each on the way that the one before has left open.
+std::string nest_of(uint32_t branches) {
+  std::string text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry nest(.param .u64 x)
+{
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [x];
+  ld.global.u32 %r1, [%rd1];
+)";
+  for (uint32_t i = 0; i < branches; ++i) {
+    text += "  setp.eq.u32 %p, %r1, " + std::to_string(i) + ";\n  @%p bra END;\n";
+    text += "  add.u32 %r1, %r1, 3;\n";
+  }
+  return text + "END:\n  st.global.u32 [%rd1], %r1;\n  ret;\n}\n";
+}
+
+TEST(Translate, DeeperNestsThanTheDriverGetsRightAreRefused) {
+  DeviceFacts facts = lavapipe();
+  const auto of = [&](uint32_t branches) {
+    const auto module = ptx::parse(nest_of(branches), "nest.ptx");
+    EXPECT_TRUE(module);
+    const auto program = Program::load(*module, facts);
+    return program ? std::string() : program.error().message;
+  };
+  EXPECT_EQ(of(facts.most_nesting), "");
+  EXPECT_EQ(
+      of(facts.most_nesting + 1),
+      "'nest' is not supported on 'lavapipe': its shader has 73 branches and loops one in the "
+      "other, and the driver's values are wrong beyond 72");
+  facts.most_nesting = 0;
+  EXPECT_EQ(of(1000), "");
 }
 
 TEST(Translate, EqualInputsGiveEqualWords) {

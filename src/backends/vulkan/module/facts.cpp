@@ -12,6 +12,9 @@ namespace {
 
 // llvmpipe ends each loop after so many rounds, without a word.
 constexpr uint32_t kLlvmpipeLoopRounds = 65535;
+// Its stack of masks of threads has 80 places, and it ignores what does not fit, without a word.
+// Some are left to branches that its compiler makes.
+constexpr uint32_t kLlvmpipeNesting = 72;
 
 void tell_arithmetic(const Adapter& adapter, spirv::DeviceFacts* facts) {
   const VkPhysicalDeviceVulkan12Properties& properties = adapter.properties().v12;
@@ -80,6 +83,7 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
     facts.most_loop_iterations = kLlvmpipeLoopRounds;
     facts.memory_barriers_wait = true;
     facts.loses_loop_values = true;
+    facts.most_nesting = kLlvmpipeNesting;
   }
   tell_arithmetic(adapter, &facts);
   tell_subgroups(adapter, &facts);
