@@ -85,7 +85,8 @@ pub fn getDeviceCount() Error!u32 {
 
 /// The device of a number below `getDeviceCount`; error.NoDevice beyond.
 pub fn getDeviceInfo(device_id: u32) Error!DeviceInfo {
-    try requireInit();
+    // Devices that only their name gives, as those of Vulkan, have no number.
+    if (device_id >= try getDeviceCount()) return error.NoDevice;
     var room: [32 << 10]u8 align(8) = undefined;
     var fixed: std.heap.FixedBufferAllocator = .init(&room);
     var first: u32 = 0;
