@@ -30,7 +30,7 @@ XtDevice::XtDevice(XtDevice&& other) noexcept
 XtDevice::~XtDevice() {
   if (context_ == nullptr) return;
   if (stream_ != nullptr) {
-    const XtScope scope(*this);
+    const auto scope = enter();
     driver_->cuStreamDestroy_v2(stream_);
   }
   driver_->cuDevicePrimaryCtxRelease_v2(device_);
@@ -42,7 +42,7 @@ cublasStatus_t XtDevice::open(const Driver& driver, int device) {
   cu::CUdevice found = 0;
   LIB_CHECK(driver.cuDeviceGet(&found, device));
   LIB_CHECK(driver.cuDevicePrimaryCtxRetain(&context_, found));
-  const XtScope scope(*this);
+  const auto scope = enter();
   constexpr unsigned kNonBlocking = 1;
   LIB_CHECK(driver.cuStreamCreate(&stream_, kNonBlocking));
   handle_ = std::make_shared<Handle>();

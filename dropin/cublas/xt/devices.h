@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dropin/cublas/product/product.h"
+#include "dropin/library/current_context.h"
 
 namespace km::cublas {
 
@@ -29,10 +30,11 @@ class XtDevice {
   XtDevice& operator=(XtDevice&&) = delete;
   ~XtDevice();
   cublasStatus_t open(const Driver& driver, int device);
+  /// Makes the device's context current while the result lives.
+  library::CurrentContext enter() const { return {*driver_, context_}; }
 
   Handle& handle() { return *handle_; }
   const Driver& driver() const { return *driver_; }
-  cu::CUcontext context() const { return context_; }
   cu::CUstream stream() const { return stream_; }
 
  private:
@@ -48,23 +50,6 @@ struct XtHandle {
   std::vector<XtDevice> devices;
   int block_dim = 1024;
   int pinning_mode = 0;
-};
-
-/// Makes a device's context current and restores the previous one at the end.
-class XtScope {
- public:
-  explicit XtScope(const XtDevice& device) : driver_(device.driver()) {
-    driver_.cuCtxPushCurrent_v2(device.context());
-  }
-  ~XtScope() {
-    cu::CUcontext popped = nullptr;
-    driver_.cuCtxPopCurrent_v2(&popped);
-  }
-  XtScope(const XtScope&) = delete;
-  XtScope& operator=(const XtScope&) = delete;
-
- private:
-  const Driver& driver_;
 };
 
 /// A tile of a matrix: its position and size.

@@ -19,7 +19,7 @@ class XtRun {
   cublasStatus_t begin() {
     if (handle_.devices.empty()) return CUBLAS_STATUS_NOT_INITIALIZED;
     for (XtDevice& device : handle_.devices) {
-      const XtScope scope(device);
+      const auto scope = device.enter();
       LIB_TRY(workspaces_.emplace_back(device, type_).allocate(block_ * block_));
     }
     return CUBLAS_STATUS_SUCCESS;
@@ -38,14 +38,14 @@ class XtRun {
   template <class Body>
   cublasStatus_t on_next_device(Body&& body) {
     XtWorkspace& workspace = workspaces_[next_++ % workspaces_.size()];
-    const XtScope scope(workspace.device());
+    const auto scope = workspace.device().enter();
     return body(workspace);
   }
 
   /// Waits for all devices; an earlier failure takes precedence.
   cublasStatus_t end(cublasStatus_t status) {
     for (XtDevice& device : handle_.devices) {
-      const XtScope scope(device);
+      const auto scope = device.enter();
       const cublasStatus_t waited = status_of(device.driver().cuStreamSynchronize(device.stream()));
       if (status == CUBLAS_STATUS_SUCCESS) status = waited;
     }

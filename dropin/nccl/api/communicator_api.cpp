@@ -39,18 +39,17 @@ ncclResult_t start_with_handle(ncclComm_t* out, const RankDevice& device, bool i
   return result;
 }
 
-ncclResult_t join(ncclComm_t* out, int ranks, const ncclUniqueId& id, int rank,
+ncclResult_t join(ncclComm_t* out, int ranks, const comm::UniqueId& id, int rank,
                   const RankDevice& device, const ncclConfig_t* config) {
   bool is_blocking = true;
   LIB_TRY(read_config(config, &is_blocking));
   if (ranks < 1 || rank < 0 || rank >= ranks) {
     return invalid("there is no rank %d of %d ranks", rank, ranks);
   }
-  const comm::UniqueId known = read_id(id);
   const comm::Communicator::Place place = {static_cast<uint32_t>(ranks),
                                            static_cast<uint32_t>(rank), device.ordinal};
-  return start_with_handle(out, device, is_blocking, [known, place](auto* made) {
-    return comm::Communicator::join(known, place, made);
+  return start_with_handle(out, device, is_blocking, [id, place](auto* made) {
+    return comm::Communicator::join(id, place, made);
   });
 }
 
@@ -58,7 +57,7 @@ ncclResult_t join_here(ncclComm_t* out, int ranks, const ncclUniqueId& id, int r
                        const ncclConfig_t* config) {
   RankDevice device;
   LIB_TRY(current_device(&device));
-  return join(out, ranks, id, rank, device, config);
+  return join(out, ranks, read_id(id), rank, device, config);
 }
 
 /// Starts a communicator from another one, whose device it has.
@@ -103,11 +102,9 @@ ncclResult_t init_all(ncclComm_t* out, int count, const int* list) {
   LIB_TRY(find_devices(count, list, &devices));
   comm::UniqueId id;
   LIB_TRY(tell(comm::make_unique_id(&id)));
-  ncclUniqueId own;
-  std::memcpy(&own, &id, sizeof own);
   LIB_TRY(begin_group());
   for (int i = 0; i < count; ++i) {
-    note_in_group(join(out + i, count, own, i, devices[static_cast<size_t>(i)], nullptr));
+    note_in_group(join(out + i, count, id, i, devices[static_cast<size_t>(i)], nullptr));
   }
   return end_group();
 }
@@ -124,7 +121,8 @@ ncclResult_t read_ranks(const int* list, int count, std::vector<uint32_t>* out) 
   return ncclSuccess;
 }
 
-/// Ends a communicator for this rank; `failure`, unless it is none, ends it for all.
+/// Ends a communicator for this rank. `what`, unless it is null, says by what the rank ends it for
+/// all.
 ncclResult_t end(ncclComm_t comm, const char* what) {
   const SharedHandle handle = remove_handle(comm);
   if (handle == nullptr) return ncclInvalidArgument;

@@ -4,28 +4,30 @@
 using namespace km;
 using namespace km::nccl;
 
+namespace {
+
+ncclResult_t no_parameter(const char* key) {
+  std::string name;
+  if (key == nullptr || !library::read_host_text(key, 256, &name)) {
+    return invalid("key cannot be read at %p", static_cast<const void*>(key));
+  }
+  return invalid("there is no parameter %s: this library has none", name.c_str());
+}
+
+}  // namespace
+
 extern "C" {
 
 ncclResult_t ncclParamBind(ncclParamHandle_t* out, const char* key) {
   return call([&]() -> ncclResult_t {
     LIB_REQUIRE(out);
-    std::string name;
-    if (key == nullptr || !library::read_host_text(key, 256, &name)) {
-      return invalid("key cannot be read at %p", static_cast<const void*>(key));
-    }
-    return invalid("there is no parameter %s: this library has none", name.c_str());
+    return no_parameter(key);
   });
 }
 
 ncclResult_t ncclParamGetParameter(const char* key, [[maybe_unused]] const char** value,
                                    [[maybe_unused]] int* valueLen) {
-  return call([&]() -> ncclResult_t {
-    std::string name;
-    if (key == nullptr || !library::read_host_text(key, 256, &name)) {
-      return invalid("key cannot be read at %p", static_cast<const void*>(key));
-    }
-    return invalid("there is no parameter %s: this library has none", name.c_str());
-  });
+  return call([&] { return no_parameter(key); });
 }
 
 ncclResult_t ncclParamGetAllParameterKeys(const char*** table, int* tableLen) {

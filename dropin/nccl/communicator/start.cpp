@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread/start_thread.h"
 #include "comm/group/workers.h"
 
 namespace km::nccl {
@@ -46,7 +47,8 @@ ncclResult_t run_starts(const std::vector<Start>& starts) {
 
 ncclResult_t run_in_background(Start start) {
   const SharedHandle handle = start.handle;
-  if (!comm::start_thread("km-nccl-start", [start] { run(start); })) refuse(start);
+  if (!start_thread("km-nccl-start", comm::kThreadStackBytes, -1, [start] { run(start); }))
+    refuse(start);
   return handle->state() == ncclInProgress ? ncclInProgress : tell(handle->failure());
 }
 

@@ -57,22 +57,4 @@ ncclResult_t give(const char* name, T* place, const T& value) noexcept {
   return invalid("%s: no result can be written to %p", name, static_cast<void*>(place));
 }
 
-/// Makes a context current while it lives.
-class CurrentContext {
- public:
-  CurrentContext(const library::Driver& driver, cu::CUcontext context)
-      : driver_(driver), result_(driver.cuCtxPushCurrent_v2(context)) {}
-  ~CurrentContext() {
-    cu::CUcontext popped = nullptr;
-    if (result_ == cu::CUDA_SUCCESS) driver_.cuCtxPopCurrent_v2(&popped);
-  }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-  cu::CUresult result() const { return result_; }
-
- private:
-  const library::Driver& driver_;
-  const cu::CUresult result_;
-};
-
 }  // namespace km::nccl

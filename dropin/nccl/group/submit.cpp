@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "comm/operation/exchange.h"
+#include "dropin/library/current_context.h"
 #include "dropin/library/work.h"
 
 namespace km::nccl {
@@ -97,17 +98,15 @@ void add_arrays(const Request& request, std::vector<library::BlasArray>* arrays)
   const comm::Signature& call = request.operation.call;
   const uint64_t block = call.block_bytes(), ranks = request.communicator->ranks();
   if (block == 0) return;
-  const bool sends_all = call.kind == comm::Kind::kReduceScatter ||
-                         call.kind == comm::Kind::kAllToAll || call.kind == comm::Kind::kScatter;
-  const bool takes_all = call.kind == comm::Kind::kAllGather ||
-                         call.kind == comm::Kind::kAllToAll || call.kind == comm::Kind::kGather;
   if (request.operation.send != nullptr) {
     arrays->push_back(library::whole_array("sendbuff", request.operation.send,
-                                           sends_all ? block * ranks : block, false));
+                                           comm::sends_blocks(call.kind) ? block * ranks : block,
+                                           false));
   }
   if (request.operation.receive != nullptr) {
     arrays->push_back(library::whole_array("recvbuff", request.operation.receive,
-                                           takes_all ? block * ranks : block, true));
+                                           comm::receives_blocks(call.kind) ? block * ranks : block,
+                                           true));
   }
   if (request.operation.device_scalar != nullptr) {
     arrays->push_back(library::whole_array("scalar", request.operation.device_scalar,
@@ -128,7 +127,7 @@ void add(const Request& request, Queue* queue) {
 }
 
 ncclResult_t submit_queue(const library::Driver& driver, Queue queue) {
-  const CurrentContext current(driver, queue.context);
+  const library::CurrentContext current(driver, queue.context);
   LIB_CHECK(current.result());
   for (const SharedHandle& each : queue.handles) LIB_CHECK(each->order_in(driver, queue.stream));
   LIB_CHECK(library::submit(queue.stream,

@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/thread/start_thread.h"
 #include "comm/group/workers.h"
 #include "comm/operation/exchange.h"
-#include "comm/segment/futex.h"
+#include "comm/segment/bell.h"
 
 namespace km::comm {
 namespace {
@@ -54,8 +55,6 @@ class MessageJob final : public Job {
  private:
   const LocalGroup::Half send_, receive_;
 };
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
@@ -135,9 +134,7 @@ Failure LocalGroup::add_half(uint32_t rank, const Operation& operation, const Sh
                         describe(operation.call).c_str());
   }
   if (other->operation.call.block_bytes() != operation.call.block_bytes()) {
-    Failure failure = make_failure(FailureKind::kMismatch, "rank %u called %s, but rank %u %s",
-                                   rank, describe(operation.call).c_str(), other->rank,
-                                   describe(other->operation.call).c_str());
+    Failure failure = mismatch(rank, operation.call, other->rank, other->operation.call);
     halves_.push_back(std::move(own));
     return failure;
   }
@@ -150,14 +147,8 @@ Failure LocalGroup::add_half(uint32_t rank, const Operation& operation, const Sh
 }
 
 Failure LocalGroup::compare(const Call& call) const {
-  const Signature& first = call.operations[0].call;
-  for (uint32_t i = 1; i < ranks_; ++i) {
-    const Signature& other = call.operations[i].call;
-    if (is_same_call(first, other)) continue;
-    return make_failure(FailureKind::kMismatch, "rank 0 called %s, but rank %u %s",
-                        describe(first).c_str(), i, describe(other).c_str());
-  }
-  return {};
+  return compare_calls(
+      ranks_, [&](uint32_t rank) -> const Signature& { return call.operations[rank].call; });
 }
 
 Failure LocalGroup::find_left(const Call& call) const {
@@ -247,7 +238,8 @@ class Watch {
   void add(const void* key, std::shared_ptr<LocalGroup> group, Fail fail) {
     const std::lock_guard lock(mutex_);
     groups_[key] = {std::move(group), std::move(fail)};
-    if (!is_started_) is_started_ = start_thread("km-comm-watch", [this] { look(); });
+    if (!is_started_)
+      is_started_ = start_thread("km-comm-watch", kThreadStackBytes, -1, [this] { look(); });
     changed_.notify_one();
   }
   void remove(const void* key) {

@@ -61,7 +61,7 @@ Failure Messages::missing() const {
   return make_failure(FailureKind::kTimeout,
                       "rank %u called %s %g s ago, but that rank has no call for it",
                       membership_.rank(), describe(waits->operation->call).c_str(),
-                      static_cast<double>(membership_.timeout_ns()) * 1e-9);
+                      seconds(membership_.timeout_ns()));
 }
 
 bool Messages::put(Message& message) {
@@ -93,9 +93,7 @@ bool Messages::take(Message& message, Failure* failure) {
   const SharedRing::Slot slot = ring.slots[number % kRingSlots];
   const uint64_t total = operation.call.block_bytes();
   if (slot.total_bytes != total || message.done_bytes + slot.size_bytes > total) {
-    *failure = make_failure(FailureKind::kMismatch, "rank %u called %s, but rank %u %s",
-                            membership_.rank(), describe(operation.call).c_str(), peer,
-                            describe(slot.call).c_str());
+    *failure = mismatch(membership_.rank(), operation.call, peer, slot.call);
     return false;
   }
   if (slot.size_bytes != 0) {

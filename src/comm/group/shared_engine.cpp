@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/thread/start_thread.h"
 #include "comm/group/messages.h"
 #include "comm/group/staged_exchange.h"
 #include "comm/group/workers.h"
@@ -82,7 +83,8 @@ class SharedEngine final : public Engine {
 std::unique_ptr<Engine> make_shared_engine(std::shared_ptr<Membership> membership,
                                            std::function<void(const Failure&)> fail) {
   auto queue = std::make_shared<RankQueue>(std::move(membership), std::move(fail));
-  if (!start_thread("km-comm-rank", [queue] { queue->work(); })) return nullptr;
+  if (!start_thread("km-comm-rank", kThreadStackBytes, -1, [queue] { queue->work(); }))
+    return nullptr;
   return std::make_unique<SharedEngine>(std::move(queue));
 }
 

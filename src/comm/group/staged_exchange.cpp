@@ -38,16 +38,11 @@ Failure StagedExchange::pass() {
                           name_of(operation_->call.kind));
 }
 
-/// Every rank compares all calls with rank 0's, so that all come to the same result.
+/// Every rank compares all calls, so that all come to the same result.
 Failure StagedExchange::compare() const {
-  const Signature first = segment().slot(0).calls[calls_ % 2];
-  for (uint32_t i = 1; i < ranks(); ++i) {
-    const Signature& other = segment().slot(i).calls[calls_ % 2];
-    if (is_same_call(first, other)) continue;
-    return make_failure(FailureKind::kMismatch, "rank 0 called %s, but rank %u %s",
-                        describe(first).c_str(), i, describe(other).c_str());
-  }
-  return {};
+  return compare_calls(membership_.ranks(), [&](uint32_t rank) -> const Signature& {
+    return segment().slot(rank).calls[calls_ % 2];
+  });
 }
 
 /// In each buffer, pieces of blocks lie one after the other.
@@ -148,12 +143,11 @@ Failure StagedExchange::run(const Operation& operation) {
   operation_ = &operation;
   ++calls_;
   segment().slot(rank()).calls[calls_ % 2] = operation.call;
-  const bool has_blocks = operation.call.kind == Kind::kReduceScatter ||
-                          operation.call.kind == Kind::kAllToAll ||
-                          operation.call.kind == Kind::kScatter;
   const uint64_t block = operation.call.block_bytes();
   const uint64_t room =
-      std::max(kRoomBytes / (has_blocks ? ranks() : 1) / kUnit, uint64_t{1}) * kUnit;
+      std::max(kRoomBytes / (sends_blocks(operation.call.kind) ? ranks() : 1) / kUnit,
+               uint64_t{1}) *
+      kUnit;
   bool is_compared = false;
   uint64_t done = 0;
   do {

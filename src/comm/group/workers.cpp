@@ -1,16 +1,13 @@
 #include "comm/group/workers.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "base/thread/thread_signals.h"
+#include "base/thread/start_thread.h"
 
 namespace km::comm {
 namespace {
@@ -39,7 +36,7 @@ class Workers {
     // The threads that post jobs take part, too.
     const unsigned processors = std::max(std::thread::hardware_concurrency(), 2U);
     for (unsigned i = 1; i < processors; ++i) {
-      if (!start_thread("km-comm-copy", [this] { work(); })) return;
+      if (!start_thread("km-comm-copy", kThreadStackBytes, -1, [this] { work(); })) return;
     }
   }
 
@@ -67,21 +64,6 @@ class Workers {
 };
 
 }  // namespace
-
-bool start_thread(const char* name, std::function<void()> body) {
-  const LibraryThreadSignals signals;
-  try {
-    std::thread thread([name, body = std::move(body)] {
-      pthread_setname_np(pthread_self(), name);
-      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-      body();
-    });
-    thread.detach();
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
-}
 
 void run_job(std::shared_ptr<Job> job) {
   if (job->parts() == 0) return job->finish();

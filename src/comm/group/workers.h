@@ -3,14 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 namespace km::comm {
 
-/// Starts a detached thread on which no signals of the program arrive. False if the system has no
-/// more threads.
-bool start_thread(const char* name, std::function<void()> body);
+/// The stacks of the threads of communicators.
+constexpr uint64_t kThreadStackBytes = 1 << 20;
 
 /// Work in parts that threads may run concurrently.
 class Job {

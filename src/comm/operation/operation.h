@@ -53,6 +53,15 @@ constexpr bool has_root(Kind kind) {
          kind == Kind::kScatter;
 }
 
+/// True if a rank's input has a block for each rank.
+constexpr bool sends_blocks(Kind kind) {
+  return kind == Kind::kReduceScatter || kind == Kind::kAllToAll || kind == Kind::kScatter;
+}
+/// True if a rank's output has a block of each rank.
+constexpr bool receives_blocks(Kind kind) {
+  return kind == Kind::kAllGather || kind == Kind::kAllToAll || kind == Kind::kGather;
+}
+
 /// The part of an operation that ranks compare. It lies in memory that processes share.
 struct Signature {
   uint64_t count = 0;  // elements of a block: of the whole, or of one rank's part

@@ -14,4 +14,10 @@ Failure make_failure(FailureKind kind, const char* format, ...) {
   return {kind, text};
 }
 
+Failure mismatch(uint32_t rank, const Signature& call, uint32_t other,
+                 const Signature& other_call) {
+  return make_failure(FailureKind::kMismatch, "rank %u called %s, but rank %u %s", rank,
+                      describe(call).c_str(), other, describe(other_call).c_str());
+}
+
 }  // namespace km::comm

@@ -8,8 +8,8 @@
 #include "base/arch/constants.h"
 #include "base/integers.h"
 #include "comm/operation/operation.h"
+#include "comm/segment/bell.h"
 #include "comm/segment/failure.h"
-#include "comm/segment/futex.h"
 #include "comm/segment/unique_id.h"
 
 namespace km::comm {

@@ -22,8 +22,6 @@ std::string list_of(const std::vector<uint32_t>& ranks) {
   return text;
 }
 
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
 }  // namespace
 
 Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int32_t device,
@@ -95,10 +93,6 @@ void Membership::watch(uint32_t rank) {
   const int process = segment_->slot(rank).process.load();
   const std::lock_guard lock(watch_mutex_);
   watched_.push_back({rank, process, static_cast<int>(syscall(SYS_pidfd_open, process, 0))});
-}
-
-bool Membership::is_here(uint32_t rank) const {
-  return segment_->slot(rank).process.load() == getpid();
 }
 
 Failure Membership::lost(uint32_t rank) {

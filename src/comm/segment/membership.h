@@ -31,7 +31,6 @@ class Membership {
   /// True if all ranks are in this process.
   bool is_in_one_process() const { return watched_.empty(); }
   int32_t device_of(uint32_t rank) const { return segment_->slot(rank).device; }
-  bool is_here(uint32_t rank) const;
 
   /// The first failure of any rank.
   Failure failure() const;
@@ -54,9 +53,6 @@ class Membership {
   /// for.
   template <class IsOver, class Needs, class Missing>
   Failure wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& missing);
-  /// A rank among those needed that has left or whose process has ended.
-  template <class Needs>
-  Failure lost_rank(Needs&& needs);
 
  private:
   struct Watched {
@@ -69,6 +65,9 @@ class Membership {
   Failure wait_for_all();
   void watch(uint32_t rank);
   Failure lost(uint32_t rank);
+  /// A rank among those needed that has left or whose process has ended.
+  template <class Needs>
+  Failure lost_rank(Needs&& needs);
 
   const std::unique_ptr<Segment> segment_;
   const uint32_t rank_;

@@ -1,16 +1,11 @@
 #include "backends/vulkan/stream/event.h"
 
-#include <chrono>
-
 #include "backends/vulkan/stream/context.h"
 #include "backends/vulkan/stream/scheduler.h"
+#include "base/thread/futex.h"
 
 namespace km::vulkan {
 namespace {
-
-int64_t host_time_ns() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Error no_time(const char* which, const char* why) {
   return make_error(KM_ERROR_INVALID_ARGUMENT, "the %s event %s", which, why);
@@ -68,7 +63,7 @@ Step Event::record(Stream& stream) {
   if (has_timing_ && stream.epoch().queries() != VK_NULL_HANDLE) return record_time(mark);
   Step step;
   step.complete = [mark] {
-    mark->time_ns = host_time_ns();
+    mark->time_ns = static_cast<int64_t>(now_ns());
     mark->is_reached = true;
   };
   return step;
