@@ -20,4 +20,25 @@ std::string source_place(const Module& module, const Function& function,
   return printable_name(file->second) + ":" + std::to_string(source.line);
 }
 
+std::string source_place_of_line(const Module& module, uint32_t line) {
+  for (const Function& function : module.functions) {
+    for (const Instruction& instruction : function.code) {
+      if (instruction.location.line == line) return source_place(module, function, instruction);
+    }
+  }
+  return {};
+}
+
+std::string place_of_line(const std::string& module_name, uint32_t line,
+                          const std::string& source) {
+  const std::string number = std::to_string(line);
+  // A module that was compiled from CUDA C++ is named after its source, to which the PTX line does
+  // not belong.
+  if (module_name.ends_with(".ptx")) {
+    return module_name + ":" + number + (source.empty() ? "" : " (" + source + ")");
+  }
+  return source.empty() ? "PTX line " + number + " of " + module_name
+                        : source + " (PTX line " + number + ")";
+}
+
 }  // namespace km::ptx

@@ -15,4 +15,11 @@ std::string text_place(const std::string& module_name, Location location);
 std::string source_place(const Module& module, const Function& function,
                          const Instruction& instruction);
 
+/// The source line of the first instruction on a line of the text; empty without one.
+std::string source_place_of_line(const Module& module, uint32_t line);
+
+/// A line of a module's text with its source line, which may be empty: "sobel.ptx:41 (sobel.cu:3)",
+/// or "sobel.cu:3 (PTX line 41)" for a module that has the name of its source.
+std::string place_of_line(const std::string& module_name, uint32_t line, const std::string& source);
+
 }  // namespace km::ptx

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/assert.h"
+#include "base/split_mix.h"
 #include "simt/abi.h"
 
 namespace km::simt {
@@ -15,14 +16,6 @@ namespace {
 /// be resident with it.
 constexpr uint64_t kWaitingBlocks = 64;
 constexpr uint32_t kRankOdds = 256;
-
-/// The next of the numbers that SplitMix64 draws.
-uint64_t split_mix(uint64_t* state) {
-  uint64_t z = *state += 0x9e3779b97f4a7c15;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return z ^ z >> 31;
-}
 
 /// A number with no divisor in common with `count`, so that its multiples reach every index.
 uint64_t coprime(uint64_t wanted, uint64_t count) {

@@ -59,14 +59,8 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   simt::Code::Position position = code_->position_of(pc);
   if (position.line == 0) position.line = helper_line;
   if (position.line == 0) return {};
-  const std::string& name = function_->module().name();
-  const std::string line = std::to_string(position.line);
-  const std::string source = function_->source_position(position.line);
-  // A module that was compiled from CUDA C++ is named after its source, to which the PTX line does
-  // not belong.
-  if (name.ends_with(".ptx"))
-    return name + ":" + line + (source.empty() ? "" : " (" + source + ")");
-  return source.empty() ? "PTX line " + line + " of " + name : source + " (PTX line " + line + ")";
+  return ptx::place_of_line(function_->module().name(), position.line,
+                            function_->source_position(position.line));
 }
 
 std::string KernelCode::parameters_in(const uint8_t* params, uint64_t begin, uint64_t bytes) const {
@@ -137,14 +131,7 @@ bool Function::has_own_object(const simt::Variant& variant) const {
 std::string Function::source_position(uint32_t ptx_line) const {
   const Result<KernelProgram> own = module_->program_of(name_);
   if (!own) return {};
-  const ptx::Module& module = own->program->module();
-  for (const ptx::Function& function : module.functions) {
-    for (const ptx::Instruction& instruction : function.code) {
-      if (instruction.location.line != ptx_line) continue;
-      return ptx::source_place(module, function, instruction);
-    }
-  }
-  return {};
+  return ptx::source_place_of_line(own->program->module(), ptx_line);
 }
 
 /// Allocates registers like a GPU's compiler, so that the kernel's largest block fits on a

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "backend/memory_op.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"
@@ -26,25 +27,6 @@ constexpr uint64_t kStackBytes = 256 << 10;
 // The number is polled continuously at first, then less and less often.
 constexpr uint32_t kEagerTurns = 64;
 constexpr std::chrono::microseconds kFirstPause{10}, kLastPause{200};
-
-bool is_over(const kmb_memory_op& op, uint64_t found) {
-  const uint64_t mask = op.value_size_bytes == 8 ? UINT64_MAX : UINT32_MAX;
-  const uint64_t sign = mask / 2 + 1;
-  const uint64_t value = op.value & mask;
-  switch (op.kind) {
-    case KMB_MEMORY_WAIT_GEQ:
-      return ((found - value) & sign) == 0;
-    case KMB_MEMORY_WAIT_EQ:
-      return found == value;
-    case KMB_MEMORY_WAIT_AND:
-      return (found & value) != 0;
-    case KMB_MEMORY_WAIT_NOR:
-      return (~(found | value) & mask) != 0;
-    case KMB_MEMORY_WRITE:
-      break;
-  }
-  return true;
-}
 
 Error describe(const kmb_memory_op& op, const Allocations& allocations) {
   const std::string place = allocations.locate(op.address).text;

@@ -51,15 +51,15 @@ Result<Step> fill_step(Stream& stream, const Fill& given) {
     fill.width_count *= fill.height;
     fill.height = 1;
   }
-  const uint64_t span = fill.height == 0 ? 0 : fill.pitch_bytes * (fill.height - 1) + row;
+  Step step;
+  if (fill.height == 0 || row == 0) return step;
+  const uint64_t span = fill.pitch_bytes * (fill.height - 1) + row;
   KM_ASSIGN(const std::shared_ptr<Buffer> edges, stream.workspace().staging->take(2 * kWordBytes));
   for (uint64_t half = 0; half < 2; ++half) {
     const auto bytes = pattern_from(fill, half * kWordBytes);
     std::memcpy(static_cast<uint8_t*>(edges->mapped()) + half * kWordBytes, bytes.data(),
                 kWordBytes);
   }
-  Step step;
-  if (span == 0 || row == 0) return step;
   step.record = [fill, span, edges, epoch = &stream.epoch()](Commands& commands) -> Status {
     const std::optional<BufferPlace> to = epoch->device_memory().find(fill.destination, span);
     if (!to) {

@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "backend/memory_op.h"
 #include "backends/vulkan/memory/memory_ops.h"
 
 namespace km::vulkan {
@@ -28,28 +29,10 @@ Result<Step> write_step(Stream& stream, const kmb_memory_op& op) {
   return step;
 }
 
-/// True if the number fulfils the condition.
-template <class Number>
-bool is_fulfilled(const kmb_memory_op& op, Number found) {
-  const auto wanted = static_cast<Number>(op.value);
-  switch (op.kind) {
-    case KMB_MEMORY_WAIT_GEQ:
-      return static_cast<std::make_signed_t<Number>>(found - wanted) >= 0;
-    case KMB_MEMORY_WAIT_EQ:
-      return found == wanted;
-    case KMB_MEMORY_WAIT_AND:
-      return (found & wanted) != 0;
-    default:
-      return static_cast<Number>(~(found | wanted)) != 0;
-  }
-}
-
-bool is_over(const kmb_memory_op& op, const void* mapped) {
-  if (op.value_size_bytes == 4) {
-    return is_fulfilled(op,
-                        __atomic_load_n(static_cast<const uint32_t*>(mapped), __ATOMIC_ACQUIRE));
-  }
-  return is_fulfilled(op, __atomic_load_n(static_cast<const uint64_t*>(mapped), __ATOMIC_ACQUIRE));
+uint64_t read_number(const kmb_memory_op& op, const void* mapped) {
+  return op.value_size_bytes == 4
+             ? __atomic_load_n(static_cast<const uint32_t*>(mapped), __ATOMIC_ACQUIRE)
+             : __atomic_load_n(static_cast<const uint64_t*>(mapped), __ATOMIC_ACQUIRE);
 }
 
 /// The host reads the number, so only devices with the host's memory have such waits.
@@ -65,7 +48,7 @@ Result<Step> wait_step(Stream& stream, const kmb_memory_op& op) {
   step.polls = true;
   step.may_start = [op, epoch = &stream.epoch()] {
     const auto found = epoch->device_memory().find(op.address, op.value_size_bytes);
-    return !found || is_over(op, found->mapped);  // core keeps the memory
+    return !found || is_over(op, read_number(op, found->mapped));  // core keeps the memory
   };
   return step;
 }

@@ -46,20 +46,8 @@ Function::Function(const Module& module, uint32_t index)
 std::string Function::source_name() const { return km::source_name(info().name); }
 
 std::string Function::position_of(uint32_t ptx_line) const {
-  const ptx::Module& text = module_.text();
-  for (const ptx::Function& function : text.functions) {
-    for (const ptx::Instruction& instruction : function.code) {
-      if (instruction.location.line != ptx_line) continue;
-      const std::string source = ptx::source_place(text, function, instruction);
-      const std::string line = std::to_string(ptx_line);
-      if (module_.name().ends_with(".ptx")) {
-        return module_.name() + ":" + line + (source.empty() ? "" : " (" + source + ")");
-      }
-      return source.empty() ? "PTX line " + line + " of " + module_.name()
-                            : source + " (PTX line " + line + ")";
-    }
-  }
-  return {};
+  return ptx::place_of_line(module_.name(), ptx_line,
+                            ptx::source_place_of_line(module_.text(), ptx_line));
 }
 
 Status Function::set_max_dynamic_shared_bytes(int64_t value) {

@@ -10,6 +10,7 @@
 #include "backends/vulkan/module/launch.h"
 #include "backends/vulkan/stream/context.h"
 #include "base/log.h"
+#include "base/split_mix.h"
 
 namespace km::vulkan {
 namespace {
@@ -120,13 +121,6 @@ Number operand(uint64_t random, bool with_subnormals) {
       static_cast<Bits<Number>>(sign | fraction | Bits<Number>(exponent) << kFraction));
 }
 
-uint64_t next_random(uint64_t* state) {  // splitmix64
-  uint64_t z = *state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 template <class Number>
 bool is_same(Number one, Number other) {
   if (std::isnan(one) || std::isnan(other)) return std::isnan(one) && std::isnan(other);
@@ -183,7 +177,7 @@ bool is_exact(const Bench& bench, const Trial<Number>& trial) {
   auto* const inputs = static_cast<Number*>(bench.inputs->mapped());
   uint64_t random = 1;
   for (uint32_t i = 0; i < 3 * kCases; ++i) {
-    inputs[i] = operand<Number>(next_random(&random), trial.with_subnormals);
+    inputs[i] = operand<Number>(split_mix(&random), trial.with_subnormals);
   }
   if (!bench.run(*function)) return false;
   const auto* const outputs = static_cast<const Number*>(bench.outputs->mapped());
