@@ -138,9 +138,7 @@ void ShaderInterface::declare_memory() {
   const Id word_type = b.getInt32Ty()->id();
   const auto& layout = input.analysed.layout;
   // Shared memory: the variables, rounded up to 16 bytes, and the dynamic part.
-  const uint64_t own_bytes =
-      layout.dynamic_offset() + (input.info.reserves_shared ? simt::kReservedSharedBytes : 0);
-  const uint32_t own_words = static_cast<uint32_t>((own_bytes + 15) / 16 * 4);
+  const uint32_t own_words = static_cast<uint32_t>((own_shared_bytes() + 15) / 16 * 4);
   const uint32_t sum[] = {word(Op::OpIAdd), writer.u32(std::max(own_words, 1u)),
                           writer.spec_constant(kSharedWords, 0)};
   const Id length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
@@ -153,6 +151,11 @@ void ShaderInterface::declare_memory() {
   append(main.variables, Op::OpVariable,
          {writer.pointer_type(spv::StorageClass::Function, array), local_,
           word(spv::StorageClass::Function)});
+}
+
+uint64_t ShaderInterface::own_shared_bytes() const {
+  return input.analysed.layout.dynamic_offset() +
+         (input.info.reserves_shared ? simt::kReservedSharedBytes : 0);
 }
 
 uint64_t ShaderInterface::shared_extra_bytes() const {

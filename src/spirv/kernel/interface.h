@@ -75,6 +75,8 @@ class ShaderInterface {
   /// An atomic operation on a word or on global memory; the operand types decide.
   Id global_pointer(V address, llvm::Type* type);
   bool uses_local_memory() const { return local_ != 0; }
+  /// Bytes of shared memory before the dynamic part.
+  uint64_t own_shared_bytes() const;
   /// Workgroup memory beside the kernel's own, for the largest block.
   uint64_t shared_extra_bytes() const;
 

@@ -144,6 +144,31 @@ void Lowering::lower_move(const simt::Inst& inst) {
     s.define_result(inst, to.reg, s.operand(inst, from, type), type);
 }
 
+// ---- Barriers at the ends of blocks.
+
+bool Lowering::takes_barrier(const simt::BasicBlock& block) {
+  const auto& ptx = *block.terminator_ptx;
+  if (simt::is_block_barrier(ptx) && !simt::is_cluster_wait(ptx)) return true;
+  s.refuse(ptx, "barriers of a part of a block have no counterpart in a shader");
+  return false;
+}
+
+V Lowering::counted_at(const simt::BasicBlock& block) {
+  const auto& ptx = *block.terminator_ptx;
+  V truth = s.operand(block.insts.back(), ptx.operands[ptx.operand_count - 1], Type::pred);
+  return ptx.has(Modifier::and_) ? b.CreateNot(truth) : truth;
+}
+
+void Lowering::define_reduction(const simt::BasicBlock& block, V count) {
+  const auto& ptx = *block.terminator_ptx;
+  const simt::Inst& inst = block.insts.back();
+  V result = count;
+  if (ptx.has(Modifier::or_)) result = b.CreateICmpNE(count, s.u32(0));
+  if (ptx.has(Modifier::and_)) result = b.CreateICmpEQ(count, s.u32(0));
+  s.define_result(inst, inst.writes[0].first, result,
+                  ptx.has(Modifier::popc) ? Type::u32 : Type::pred);
+}
+
 // ---- Calls of the runtime.
 
 V Lowering::argument(const simt::Inst& inst, uint32_t index, Type type) {

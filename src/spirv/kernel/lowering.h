@@ -17,6 +17,13 @@ class Lowering {
   /// Makes the code of one instruction, warp operations excepted. False: the thread ends here.
   bool lower(const simt::Inst& inst);
 
+  /// False, after a refusal, for a barrier at a block's end that is not the whole block's.
+  bool takes_barrier(const simt::BasicBlock& block);
+  /// The truth of which a barrier with a reduction counts the threads.
+  V counted_at(const simt::BasicBlock& block);
+  /// Defines the reduction's result from that count.
+  void define_reduction(const simt::BasicBlock& block, V count);
+
  private:
   void lower_arithmetic(const simt::Inst& inst);
   void lower_move(const simt::Inst& inst);

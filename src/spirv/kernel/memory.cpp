@@ -150,10 +150,8 @@ V Memory::is_inside(const Place& place, uint32_t size_bytes) {
     if (layout.local_bytes < size_bytes) return b.getFalse();
     return b.CreateICmpULE(place.address, s.u64(layout.local_bytes - size_bytes));
   }
-  const uint64_t own =
-      layout.dynamic_offset() + (s.input.info.reserves_shared ? simt::kReservedSharedBytes : 0);
   V dynamic = s.record_u32(offsetof(LaunchRecord, shared_dynamic_bytes));
-  V bytes = b.CreateAdd(b.CreateZExt(dynamic, b.getInt64Ty()), s.u64(own));
+  V bytes = b.CreateAdd(b.CreateZExt(dynamic, b.getInt64Ty()), s.u64(s.own_shared_bytes()));
   V fits = b.CreateICmpULE(b.CreateAdd(place.address, s.u64(size_bytes)), bytes);
   return b.CreateAnd(fits, b.CreateICmpULT(place.address, bytes));
 }

@@ -47,8 +47,7 @@ class UniformBlocks {
   simt::Reconvergence meets_;
 };
 
-bool is_volatile_shared_store(const simt::Kernel& kernel, const simt::Inst& inst) {
-  static_cast<void>(kernel);
+bool is_volatile_shared_store(const simt::Inst& inst) {
   return inst.ptx->opcode == ptx::Opcode::st && inst.ptx->has(Modifier::volatile_) &&
          (inst.ptx->has(Modifier::shared) || inst.ptx->has(Modifier::shared_cta));
 }
@@ -76,12 +75,11 @@ bool is_lock_free(const simt::Kernel& kernel, const simt::LoopForest& loops, uin
 
 Error refusal(const ptx::Module& module, const simt::Kernel& kernel, BlockId block,
               const DeviceFacts& facts, const char* reason) {
-  for (const simt::Inst& inst : kernel.blocks[block].insts) {
-    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s is not supported on '%s': %s",
-                      simt::describe(module, *inst.ptx).c_str(), facts.name.c_str(), reason);
-  }
-  return make_error(KM_ERROR_UNSUPPORTED_PTX, "'%s' is not supported on '%s': %s",
-                    kernel.function->name.c_str(), facts.name.c_str(), reason);
+  const std::vector<simt::Inst>& insts = kernel.blocks[block].insts;
+  const std::string what = insts.empty() ? "'" + kernel.function->name + "'"
+                                         : simt::describe(module, *insts.front().ptx);
+  return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s is not supported on '%s': %s", what.c_str(),
+                    facts.name.c_str(), reason);
 }
 
 }  // namespace
@@ -116,7 +114,7 @@ Result<ModeChoice> choose_mode(const ptx::Module& module, const simt::AnalysedKe
   bool is_uniform = kernel.irreducible == nullptr;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
     for (const simt::Inst& inst : kernel.blocks[b].insts) {
-      if (is_volatile_shared_store(kernel, inst)) {
+      if (is_volatile_shared_store(inst)) {
         return make_error(KM_ERROR_UNSUPPORTED_PTX,
                           "%s is not supported on '%s': lanes may exchange data by it in step, and "
                           "the device has no subgroups of 32",

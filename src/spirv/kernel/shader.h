@@ -98,8 +98,7 @@ class Shader : public ShaderInterface {
   void end_faults();
   void branch(Id to);
   void label(Id id);
-  V coerce(V value, ptx::Type from, ptx::Type to);
-
+  V coerce(V value, ptx::Type to);
   void nested(uint32_t levels, const Body& body);
 
   std::string refusal_;

@@ -212,15 +212,9 @@ void Stepped::emit_end(BlockId block) {
       return s.store(state_, s.u32(state_of(block) + 1));
     }
     case Terminator::barrier: {
-      const auto& ptx = *one.terminator_ptx;
-      if (!simt::is_block_barrier(ptx) || simt::is_cluster_wait(ptx)) {
-        return s.refuse(ptx, "barriers of a part of a block have no counterpart in a shader");
-      }
-      V truth = b.getFalse();
-      if (ptx.has(Modifier::red)) {
-        truth = s.operand(one.insts.back(), ptx.operands[ptx.operand_count - 1], Type::pred);
-        if (ptx.has(Modifier::and_)) truth = b.CreateNot(truth);
-      }
+      if (!lowering_.takes_barrier(one)) return;
+      const bool reduces = one.terminator_ptx->has(Modifier::red);
+      V truth = reduces ? lowering_.counted_at(one) : b.getFalse();
       s.store(members_, s.u32(0));
       s.store(counted_, truth);
       s.store(resume_, s.u32(state_of(block) + 1));
@@ -243,13 +237,8 @@ void Stepped::emit_after(BlockId block) {
   under(active, [&] {
     s.begin_block(block);
     s.forget_values();
-    const auto& ptx = *inst.ptx;
-    if (one.terminator == Terminator::barrier && ptx.has(Modifier::red)) {
-      V count = s.load(count_), result = count;
-      if (ptx.has(Modifier::or_)) result = b.CreateICmpNE(count, s.u32(0));
-      if (ptx.has(Modifier::and_)) result = b.CreateICmpEQ(count, s.u32(0));
-      s.define_result(inst, inst.writes[0].first, result,
-                      ptx.has(Modifier::popc) ? Type::u32 : Type::pred);
+    if (one.terminator == Terminator::barrier && inst.ptx->has(Modifier::red)) {
+      lowering_.define_reduction(one, s.load(count_));
     }
     go(block, 0);
   });

@@ -179,20 +179,9 @@ void Structured::go(BlockId from, size_t edge) {
 }
 
 void Structured::emit_barrier(const simt::BasicBlock& block) {
-  const auto& ptx = *block.terminator_ptx;
-  if (!simt::is_block_barrier(ptx) || simt::is_cluster_wait(ptx)) {
-    return s.refuse(ptx, "barriers of a part of a block have no counterpart in a shader");
-  }
-  if (!ptx.has(Modifier::red)) return s.barrier();
-  const simt::Inst& inst = block.insts.back();
-  V truth = s.operand(inst, ptx.operands[ptx.operand_count - 1], Type::pred);
-  if (ptx.has(Modifier::and_)) truth = b.CreateNot(truth);
-  V count = s.count_in_block(truth);
-  V result = count;
-  if (ptx.has(Modifier::or_)) result = b.CreateICmpNE(count, s.u32(0));
-  if (ptx.has(Modifier::and_)) result = b.CreateICmpEQ(count, s.u32(0));
-  s.define_result(inst, inst.writes[0].first, result,
-                  ptx.has(Modifier::popc) ? Type::u32 : Type::pred);
+  if (!lowering_.takes_barrier(block)) return;
+  if (!block.terminator_ptx->has(Modifier::red)) return s.barrier();
+  lowering_.define_reduction(block, s.count_in_block(lowering_.counted_at(block)));
 }
 
 }  // namespace km::spirv

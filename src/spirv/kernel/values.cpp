@@ -24,13 +24,12 @@ llvm::Type* Shader::register_type(Type type) {
 }
 
 /// Reinterprets or truncates the content of a register for an operand of another type.
-V Shader::coerce(V value, Type from, Type to) {
+V Shader::coerce(V value, Type to) {
   auto* type = simt::llvm_type(context, to);
   if (value->type->bits() > type->bits()) value = b.CreateTrunc(value, b.getIntNTy(type->bits()));
   if (value->type->bits() < type->bits()) {
     value = b.CreateZExt(value, b.getIntNTy(type->bits()));
   }
-  static_cast<void>(from);
   return b.CreateBitCast(value, type);
 }
 
@@ -39,8 +38,7 @@ V Shader::operand(const simt::Inst& inst, const Operand& operand, Type type) {
   V result = nullptr;
   switch (operand.kind) {
     case Operand::Kind::reg: {
-      const simt::ValueId value = inst.read(operand.reg);
-      result = coerce(read(value), kernel.values[value].type, type);
+      result = coerce(read(inst.read(operand.reg)), type);
       break;
     }
     case Operand::Kind::immediate:

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What software Vulkan of Mesa 22.3 can do.
+/// Facts of Mesa 22.3's software Vulkan.
 DeviceFacts lavapipe() {
   DeviceFacts facts;
   facts.name = "lavapipe";
