@@ -261,14 +261,16 @@ cu::CUresult count_entries(const Operands& o, const ProductRows& rows, int64_t m
   });
 }
 
-/// CUSPARSE_STATUS_INSUFFICIENT_RESOURCES if the product does not fit into memory. Its entries are
-/// counted only if that many multiplications could give too many.
+/// CUSPARSE_STATUS_INSUFFICIENT_RESOURCES if the product does not fit into memory. Multiplications
+/// are counted only if a dense result would be too large, and entries only if that many
+/// multiplications could give too many.
 cusparseStatus_t check_memory(const Handle& handle, const char* name, const SparseProductCall& call,
                               const Operands& o, const std::shared_ptr<SparseProduct>& product) {
   size_t free_bytes = 0, total_bytes = 0;
   LIB_CHECK(handle.driver->cuMemGetInfo_v2(&free_bytes, &total_bytes));
   const uint64_t entry_bytes = sizeof(int64_t) + (call.has_values ? bytes_of(o.sum) : 0);
   const auto most = static_cast<int64_t>(free_bytes / entry_bytes);
+  if (static_cast<__int128>(product->rows) * product->cols <= most) return CUSPARSE_STATUS_SUCCESS;
   int64_t products = 0;
   LIB_TRY(count_products(handle, name, call, &products));
   if (products <= most) return CUSPARSE_STATUS_SUCCESS;
