@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# What may hold characters that mean something else in code. A number is here because of its ticks.
+# Comments, literals and numbers with ticks may hold characters that mean something else in code.
 QUOTED = re.compile(
     r"""
       (?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)

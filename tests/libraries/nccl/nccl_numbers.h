@@ -9,7 +9,7 @@
 
 static const int type_bytes[TYPES] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
-/* The bits of the nearest number with this many of exponent and mantissa. */
+/* Rounds to the nearest number with this many bits of exponent and mantissa. */
 static inline uint32_t narrow_bits(double value, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const uint32_t sign = (signbit(value) != 0 ? 1U : 0U) << (exponent_bits + mantissa_bits);
@@ -20,7 +20,7 @@ static inline uint32_t narrow_bits(double value, int exponent_bits, int mantissa
   if (exponent < 1 - bias) {
     return sign | (uint32_t)rint(ldexp(fabs(value), bias - 1 + mantissa_bits));
   }
-  /* What is rounded up to the next power of two carries into the exponent. */
+  /* A carry out of the mantissa goes into the exponent. */
   return sign | (((uint32_t)(exponent + bias) << mantissa_bits) +
                  (uint32_t)rint(ldexp(fraction - 1, mantissa_bits)));
 }
@@ -123,7 +123,7 @@ static inline double element(int rank_number, size_t i, int op) {
   return op == PROD ? 1 + (double)(mixed % 2) : (double)(mixed % 2);
 }
 
-/* What all ranks' elements at one place give; `scaled` multiplies each by 2. */
+/* The result of all ranks' elements at one place; `scaled` multiplies each by 2. */
 static inline double expected_number(int ranks, size_t i, int op, int type, int scaled) {
   double result = element(0, i, op) * (scaled ? 2 : 1);
   for (int r = 1; r < ranks; ++r) {

@@ -96,7 +96,7 @@ static int call_operation(int kind) {
   }
 }
 
-/* The same call by both ranks of a pair, so that it ends well. */
+/* Both ranks of a pair make one call, so that it ends well. */
 static int call_pair(void) {
   const int pair = below(COMMS / 2) * 2, type = below(TYPES), op = below(OPS);
   const size_t count = (size_t)below(2000);

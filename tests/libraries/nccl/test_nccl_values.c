@@ -80,7 +80,8 @@ static double wanted(const call* c, const rank* self, size_t i) {
   }
 }
 
-/* Where the input of a call in place lies within its output, or the output within the input. */
+/* Gives the place of the input of a call in place within its output, or of the output within the
+ * input. */
 static void place(const call* c, const rank* self, char* buffer, char** in, char** out) {
   const size_t own = (size_t)self->number * c->count * (size_t)type_bytes[c->type];
   *in = *out = buffer;
