@@ -131,6 +131,43 @@ static void tools_change_with_the_next_launch(void** state) {
   assert_int_equal(c.found, 3);
 }
 
+static const char null_ptx[] =
+    ".version 8.0\n"
+    ".target sm_80\n"
+    ".address_size 64\n"
+    ".visible .entry store_to_null(.param .u64 from) {\n"
+    ".reg .u64 %a; .reg .u32 %v;\n"
+    "ld.param.u64 %a, [from];\n"
+    "mov.u32 %v, %ctaid.x;\n"
+    "st.global.u32 [%a], %v;\n"
+    "ret; }\n";
+
+/* `race` compares what blocks store with what is in memory, which need not be there. */
+static void races_on_no_memory_are_faults(void** state) {
+  enum { TRIALS = 50 };
+  const fixture* f = *state;
+  const km_launch_config config = {{256, 1, 1}, {LAUNCHED, 1, 1}, 0};
+  const uint64_t null_address = 0;
+  if (is_fake(f) || is_cuda(f)) skip();
+  for (int i = 0; i < TRIALS; ++i) {
+    km_context context;
+    km_stream stream;
+    km_module module;
+    km_function function;
+    OK(km_context_create(f->device, &context));
+    OK(km_context_set_check(context, KM_CHECK_RACE, 0, NULL, NULL));
+    OK(km_context_default_stream(context, &stream));
+    OK(km_module_load_ptx(context, null_ptx, strlen(null_ptx), "null.ptx", &module));
+    OK(km_module_function(module, "store_to_null", &function));
+    OK(km_launch_kernel(stream, function, &config, &null_address, sizeof null_address, NULL, 0));
+    EXPECT(KM_ERROR_ILLEGAL_ADDRESS, km_stream_synchronize(stream));
+    OK(km_function_destroy(function));
+    OK(km_module_destroy(module));
+    OK(km_stream_destroy(stream));
+    OK(km_context_destroy(context));
+  }
+}
+
 static void wrong_ranges_of_calls_are_findings(void** state) {
   const fixture* f = *state;
   checked c;
@@ -169,6 +206,7 @@ int main(void) {
       cmocka_unit_test(findings_come_to_the_callback),
       cmocka_unit_test(contexts_have_tools_of_their_own),
       cmocka_unit_test(tools_change_with_the_next_launch),
+      cmocka_unit_test(races_on_no_memory_are_faults),
       cmocka_unit_test(wrong_ranges_of_calls_are_findings),
       cmocka_unit_test(wrong_flags_are_refused),
   };

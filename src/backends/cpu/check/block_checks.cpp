@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/fault/guarded_memory.h"
 #include "base/arch/processor.h"
 #include "base/assert.h"
 #include "simt/engine.h"
@@ -82,12 +83,17 @@ class BlockChecks::Sink final : public RaceSink {
   }
 
   /// True if the memory holds the value. A store of a block that runs at the same time may have
-  /// been reported and not yet made, so that one is waited for a little.
+  /// been reported and not yet made, so that one is waited for a little. The memory may be missing:
+  /// accesses are reported before they fault.
   bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes, bool may_come) const {
     constexpr int kSpins = 100, kTurns = 300;
     const int turns = may_come && block_.launch->may_wait() ? kTurns : 1;
+    uint8_t content[kLineBytes];
+    KM_ASSERT(size_bytes <= sizeof content, "a race is wider than a line of the shadow");
     for (int turn = 0; turn < turns; ++turn) {
-      if (memcmp(reinterpret_cast<const void*>(address), value, size_bytes) == 0) return true;
+      const auto* const memory = reinterpret_cast<const void*>(address);
+      if (!guarded_copy(content, memory, size_bytes, false, nullptr)) return false;
+      if (memcmp(content, value, size_bytes) == 0) return true;
       if (turn < kSpins) {
         arch::spin_hint();
       } else {

@@ -1,14 +1,15 @@
 #include "backends/cpu/trials/delayed_stores.h"
 
-#include <cstring>
-
+#include "backends/cpu/fault/guarded_memory.h"
 #include "base/assert.h"
 
 namespace km::cpu {
 namespace {
 
+/// Makes the store. It is lost if its memory was freed in the meantime.
 void write(const DelayedStores::Store& store) {
-  memcpy(reinterpret_cast<void*>(store.address), store.bytes.data(), store.size_bytes);
+  guarded_copy(reinterpret_cast<void*>(store.address), store.bytes.data(), store.size_bytes, false,
+               nullptr);
 }
 
 }  // namespace
