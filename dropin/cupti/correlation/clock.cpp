@@ -1,17 +1,11 @@
 #include "dropin/cupti/correlation/clock.h"
 
-#include <time.h>
-
 #include <mutex>
+
+#include "base/thread/clock.h"
 
 namespace km::cupti {
 namespace {
-
-uint64_t read_clock(clockid_t clock) noexcept {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 /// The program's clock, which may run at another rate than the engine's: two moments of both give
 /// the line that stamps lie on.
@@ -86,13 +80,13 @@ ProgramClock& program_clock() {
 
 /// The difference of the system's clock, read once so that stamps never go back.
 uint64_t system_offset_ns() {
-  static const uint64_t offset = read_clock(CLOCK_REALTIME) - engine_now_ns();
+  static const uint64_t offset = static_cast<uint64_t>(wall_clock_ns()) - engine_now_ns();
   return offset;
 }
 
 }  // namespace
 
-uint64_t engine_now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+uint64_t engine_now_ns() noexcept { return now_ns(); }
 
 uint64_t stamp_of(uint64_t engine_ns) {
   if (program_clock().function() != nullptr) return program_clock().stamp(engine_ns);

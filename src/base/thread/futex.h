@@ -10,6 +10,8 @@
 #include <climits>
 #include <cstdint>
 
+#include "base/thread/clock.h"
+
 namespace km {
 
 constexpr uint64_t kForever = UINT64_MAX;
@@ -17,13 +19,6 @@ constexpr uint64_t kForever = UINT64_MAX;
 /// The threads that may wait for a word: those of this process, which costs less, or of all
 /// processes that share its memory.
 enum class FutexScope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
-
-/// Reads CLOCK_MONOTONIC, which all processes of a machine share.
-inline uint64_t now_ns() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 /// Sleeps while `word` equals `expected`, until a wake-up or the timeout. It may return early, so
 /// the caller checks its condition again.

@@ -8,16 +8,13 @@
 #include <system_error>
 
 #include "base/assert.h"
+#include "base/thread/clock.h"
 #include "base/thread/thread_signals.h"
 
 namespace km {
 namespace {
 
 constexpr size_t kMostSamples = 1 << 16;  // when it is reached, every second sample is dropped
-
-int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 }  // namespace
 
@@ -114,7 +111,7 @@ void MemoryProfile::take_sample() {
     samples_.resize(kMostSamples / 2);
     stride_ *= 2;
   }
-  samples_.push_back({static_cast<uint64_t>(now_ns() - start_ns_), used});
+  samples_.push_back({now_ns() - start_ns_, used});
 }
 
 km_memory_profile MemoryProfile::report() const {

@@ -58,7 +58,7 @@ class MemoryProfile {
   uint64_t interval_ns_ = 0;
   uint64_t stride_ = 1;        // in intervals; doubles when there are too many samples
   uint64_t sample_count_ = 0;  // samples taken so far
-  int64_t start_ns_ = 0;
+  uint64_t start_ns_ = 0;
   double sum_ = 0;
   std::vector<km_memory_sample> samples_;
   std::thread thread_;

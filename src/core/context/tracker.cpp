@@ -1,26 +1,21 @@
 #include "core/context/tracker.h"
-#include "base/assert.h"
-#include "base/memory/place_text.h"
-#include "base/text.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <new>
+
+#include "base/assert.h"
+#include "base/memory/place_text.h"
+#include "base/text.h"
+#include "base/thread/clock.h"
 
 namespace km {
 namespace {
 
 constexpr uint32_t kOwnFrames = 2;  // of the tracker, which are dropped
 constexpr size_t kMostFreed = 1024;
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 const char* name_of(km_allocation_kind kind) {
   switch (kind) {
@@ -88,7 +83,7 @@ km_allocation_info TrackedAllocation::info() const {
 
 std::string TrackedAllocation::describe() const {
   char text[256];
-  const int64_t age_ms = (now_ns() - time_ns) / 1000000;
+  const int64_t age_ms = (wall_clock_ns() - time_ns) / 1000000;
   std::snprintf(text, sizeof text, "%s at 0x%" PRIx64 " of %s, made %" PRId64 " ms ago%s%.63s%s",
                 counted(size_bytes, "byte").c_str(), address, name_of(kind), age_ms,
                 tag.empty() ? "" : ", tag '", tag.c_str(), tag.empty() ? "" : "'");
@@ -102,7 +97,7 @@ uint64_t AllocationTracker::add(km_allocation_kind kind, uint64_t address, uint6
   made.kind = kind;
   made.address = address;
   made.size_bytes = size_bytes;
-  made.time_ns = now_ns();
+  made.time_ns = wall_clock_ns();
   const bool has_stack = (flags_.load(std::memory_order_relaxed) & KM_TRACKING_STACKS) != 0;
   if (has_stack || for_checker_.load(std::memory_order_relaxed)) {
     made.stack = HostStack::take(kOwnFrames);

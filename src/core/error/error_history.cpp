@@ -1,22 +1,17 @@
 #include "core/error/error_history.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 
 #include "base/assert.h"
+#include "base/thread/clock.h"
 #include "core/error/status.h"
 
 namespace km {
 namespace {
 
 constexpr size_t kTextBytes = sizeof km_error_record::message - 1;
-
-int64_t now_ns() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 /// Truncates the text to the size of a record, without splitting a UTF-8 character.
 std::string_view cut(std::string_view text) {
@@ -46,7 +41,7 @@ km_error_record ErrorRecord::info() const {
 void ErrorHistory::add(const char* call, km_status status, std::string_view text,
                        int64_t native_code) noexcept {
   const std::string_view kept = cut(text);
-  const int64_t now = now_ns();
+  const int64_t now = wall_clock_ns();
   const std::lock_guard lock(mutex_);
   count(status, now);
   ErrorRecord& newest = ring_[last_id_ % ring_.size()];

@@ -1,7 +1,6 @@
 #include "core/profiler/profiler.h"
 
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "backend/counts.h"
 #include "base/assert.h"
 #include "base/check/source_position.h"
+#include "base/thread/clock.h"
 #include "base/thread/thread_object.h"
 
 namespace km {
@@ -36,11 +36,7 @@ using ThreadRanges = ThreadObject<std::vector<ThreadRange>>;
 
 }  // namespace
 
-uint64_t profile_time_ns() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-}
+uint64_t profile_time_ns() { return now_ns(); }
 
 const char* profile_kind_name(km_profile_kind kind) {
   constexpr const char* kNames[] = {"invalid", "kernel",   "copy",  "upload", "download",

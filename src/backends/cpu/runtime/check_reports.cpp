@@ -4,7 +4,7 @@
 #include <bit>
 #include <new>
 
-#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/runtime/trial_reports.h"
 #include "backends/cpu/trials/trial.h"
 #include "base/memory/host_allocator.h"
@@ -28,12 +28,12 @@ void with_checks(Executor& executor, const Action& action) {
 
 template <typename Action>
 void with_checks(const simt::BlockState* state, const Action& action) {
-  with_checks(*static_cast<Executor*>(state->host), action);
+  with_checks(executor_of(state), action);
 }
 
 /// Follows the accesses of a report if the launch has an order.
 void follow(const simt::BlockState* state, const BlockChecks& checks, const AccessReport& report) {
-  const LaunchRun& launch = static_cast<Executor*>(state->host)->launch();
+  const LaunchRun& launch = executor_of(state).launch();
   if (launch.trial == nullptr) return;
   for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
@@ -48,7 +48,7 @@ void follow(const simt::BlockState* state, const BlockChecks& checks, const Acce
 KM_NO_SANITIZE uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
                                       const simt::AccessNote* note, uint64_t held_bytes,
                                       uint64_t extent_bytes, uint64_t* out_range) {
-  Executor& executor = *static_cast<Executor*>(state->host);
+  Executor& executor = executor_of(state);
   AddressRange range;
   uint32_t invalid = 0;
   uint64_t last_invalid = 0;
@@ -101,7 +101,7 @@ void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t
     checks.note_content({addresses, lanes, state->first_thread, note, nullptr, 0});
   });
   if (out_range == nullptr) return;
-  const Executor& executor = *static_cast<Executor*>(state->host);
+  const Executor& executor = executor_of(state);
   // A place that misses again gets more, so that few calls find all of a large allocation.
   constexpr uint64_t kLeastBytes = 64 << 10;
   const uint64_t last_bytes = out_range[0] != UINT64_MAX ? out_range[1] : 0;
@@ -119,7 +119,7 @@ void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uin
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(left));
       if (sizes[lane] == 0) continue;
-      const LaunchRun& launch = static_cast<Executor*>(state->host)->launch();
+      const LaunchRun& launch = executor_of(state).launch();
       const TrialAccess access{addresses[lane], sizes[lane], state->first_thread + lane, note};
       if (launch.trial != nullptr) follow_access(*launch.trial, launch, checks, access);
       checks.note_range({addresses[lane], sizes[lane]}, state->first_thread + lane, *note);

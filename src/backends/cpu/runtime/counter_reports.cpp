@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/runtime/caller.h"
 
 namespace km::cpu {
 namespace {
@@ -21,7 +21,7 @@ uint32_t lanes_in(const AddressRange& memory, const uint64_t* addresses, uint32_
 
 void count_access(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                   const simt::CountedAccess* access) {
-  Executor& executor = *static_cast<Executor*>(state->host);
+  Executor& executor = executor_of(state);
   WarpCounters* const counters = executor.counters();
   if (counters == nullptr || lanes == 0) return;
   uint32_t shared = access->space == simt::CountedSpace::shared ? lanes : 0;
@@ -38,7 +38,7 @@ void count_access(simt::BlockState* state, const uint64_t* addresses, uint32_t l
 
 void count_block(simt::BlockState* state, uint32_t lanes, uint32_t way,
                  const simt::CountedBlock* block) {
-  WarpCounters* const counters = static_cast<Executor*>(state->host)->counters();
+  WarpCounters* const counters = executor_of(state).counters();
   if (counters != nullptr && lanes != 0) counters->count_block(*block, lanes, way);
 }
 

@@ -7,15 +7,11 @@
 #include <mutex>
 
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/surface.h"
 #include "simt/runtime/texture.h"
-
-// The return address of the current function, which lies in generated code only in the function
-// that generated code calls; a helper would get its own.
-#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
 
@@ -155,8 +151,6 @@ Result<uint32_t> take_slot(Free& all) {
   }
   return all.used++;
 }
-
-Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
 /// The accesses of one call of access_image().
 class Access {

@@ -1,7 +1,7 @@
 #include "backends/cpu/runtime/lane_memory.h"
 
-#include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "backends/cpu/runtime/caller.h"
 #include "base/arch/attributes.h"
 
 // Lane code preserves all registers, so that a call from generated code spills none.
@@ -47,9 +47,8 @@ KM_NO_SANITIZE void misaligned(BlockState* state, uint64_t address, uint32_t lan
                                simt::AccessSite site) {
   const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
   address += static_cast<uint64_t>(int64_t{site.step_bytes} * lane);
-  static_cast<Executor*>(state->host)
-      ->raise(simt::FaultKind::misaligned, 0, address, site.size_bytes, state->first_thread + lane,
-              site.line);
+  executor_of(state).raise(simt::FaultKind::misaligned, 0, address, site.size_bytes,
+                           state->first_thread + lane, site.line);
 }
 
 KM_LANE_CODE void load_lanes(BlockState* state, uint64_t address, uint32_t lanes,

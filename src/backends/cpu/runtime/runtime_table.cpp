@@ -6,9 +6,9 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/execution/device_call.h"
-#include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/runtime/assertion.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/runtime/counter_reports.h"
 #include "backends/cpu/runtime/device_printf.h"
@@ -28,10 +28,6 @@
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
 
-// The return address of the current function, which lies in generated code only in the function
-// that generated code calls; a helper would get its own.
-#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
-
 namespace km::cpu {
 namespace {
 
@@ -41,8 +37,6 @@ using simt::LaunchRecord;
 
 constexpr uint64_t kHelperStackBytes = 48 << 10;  // the most that formatting needs
 constexpr uint64_t kNameLimit = 4096;
-
-Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
 KM_NO_SANITIZE void raise(BlockState* state, FaultKind kind, uint64_t address, uint64_t size_bytes,
                           uint32_t thread, uint32_t line) {

@@ -3,15 +3,11 @@
 #include <bit>
 
 #include "backends/cpu/config/config.h"
-#include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/tensors/tensor_core.h"
 #include "simt/runtime/tensors/tensor_move.h"
-
-// The return address of the current function, which lies in generated code only in the function
-// that generated code calls; a helper would get its own.
-#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
 namespace {
@@ -22,8 +18,6 @@ using simt::TensorProblem;
 
 constexpr uint64_t kProductStackBytes = 48 << 10, kMoveStackBytes = 8 << 10;
 constexpr uint32_t kWarpgroupWarps = 4;
-
-Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
 /// An instruction that cannot be executed: its place, and the value that its message names.
 struct Failure {

@@ -2,16 +2,12 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/kernel/warpgroup_rules.h"
 #include "simt/runtime/tensors/warpgroup.h"
-
-// The return address of the current function, which lies in generated code only in the function
-// that generated code calls; a helper would get its own.
-#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
 namespace {
@@ -20,9 +16,7 @@ using simt::BlockState;
 using simt::FaultKind;
 using simt::kWarpLanes;
 
-constexpr uint64_t kProductStackBytes = 64 << 10, kCopyStackBytes = 8 << 10;
-
-Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
+constexpr uint64_t kWarpgroupStackBytes = 64 << 10, kCopyStackBytes = 8 << 10;
 
 /// A lane's copy by a tensor map, whose rows in global memory are found one after the other.
 struct RunningCopy {
@@ -88,7 +82,7 @@ KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
 
 KM_NO_SANITIZE void wgmma(BlockState* state, const simt::WgmmaForm* form, uint32_t* registers,
                           uint64_t a_descriptor, uint64_t b_descriptor, uint32_t adds) {
-  executor_of(state).check_stack(kProductStackBytes, KM_CALLER_PC);
+  executor_of(state).check_stack(kWarpgroupStackBytes, KM_CALLER_PC);
   simt::MmaRule rule = simt::wgmma_rule(form->warp.a);
   rule.fast = config().fast_mma;
   const simt::WgmmaWarp warp{state->shared,

@@ -4,17 +4,13 @@
 #include <cstring>
 #include <new>
 
-#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/runtime/caller.h"
 #include "backends/cpu/trials/trial.h"
 #include "base/memory/host_allocator.h"
 #include "base/no_sanitize.h"
 
 namespace km::cpu {
 namespace {
-
-Executor& executor_of(const simt::BlockState* state) {
-  return *static_cast<Executor*>(state->host);
-}
 
 /// Makes one of the delayed stores now and then, in no order.
 void make_some(Trial& trial) {

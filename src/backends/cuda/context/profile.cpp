@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 #include "backends/cuda/driver/reaper.h"
+#include "base/thread/clock.h"
 
 namespace km::cuda {
 namespace {
@@ -15,11 +15,6 @@ namespace {
 // The driver returns times as float milliseconds, which are exact to a microsecond up to 16
 // seconds.
 constexpr uint64_t kClockLifeNs = 4'000'000'000;
-
-uint64_t now_ns() {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
-                               std::chrono::nanoseconds(1));
-}
 
 uint32_t thread_id() {
   static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
