@@ -31,8 +31,10 @@ function(km_add_precompiled kind)
   endif()
 endfunction()
 
-# km_use_precompiled(kind target...): the targets' C++ files begin with that kind's header.
+# km_use_precompiled(kind target...): the targets' C++ files begin with that kind's header, and
+# those of a folder are compiled together.
 function(km_use_precompiled kind)
+  km_use_unity_build(${ARGN})
   if(NOT KM_PRECOMPILED_HEADERS)
     return()
   endif()

@@ -55,10 +55,21 @@ def dead_headers(files: list) -> list:
     ]
 
 
+def compiled_sources(commands: Path) -> set:
+    """The sources of a list of commands, those included in the batches of a unity build, too."""
+    built = set()
+    for entry in json.loads(commands.read_text()):
+        source = Path(entry["directory"], entry["file"]).resolve()
+        built.add(source)
+        if source.parent.name == "Unity":
+            batch = re.findall(r'^#include "(.+)"$', source.read_text(), re.MULTILINE)
+            built.update(Path(path).resolve() for path in batch)
+    return built
+
+
 def dead_sources(files: list, root: Path, commands: Path) -> list:
     """Sources that are part of no target, by the build's own list of commands."""
-    entries = json.loads(commands.read_text())
-    built = {Path(entry["directory"], entry["file"]).resolve() for entry in entries}
+    built = compiled_sources(commands)
     folders = ("src/", "dropin/", "gen/", "tests/", "examples/", "bench/")
     return [
         Finding("dead", file.path, 1, "no target builds this file")

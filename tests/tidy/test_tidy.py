@@ -220,6 +220,16 @@ class Rules(unittest.TestCase):
         commands.write_text(json.dumps(entries))
         self.assertEqual([("dead", "src/base/b.cpp")], tree.rules(commands))
 
+    def test_batches_of_unity_builds_are_read(self):
+        tree = Tree({"src/base/a.cpp": "int a;\n", "src/base/b.cpp": "int b;\n"})
+        batch = tree.root / "build" / "Unity" / "unity_0_cxx.cxx"
+        batch.parent.mkdir(parents=True)
+        batch.write_text(f'#include "{tree.root}/src/base/a.cpp"\n')
+        commands = tree.root / "build" / "compile_commands.json"
+        entry = {"directory": str(tree.root), "file": str(batch)}
+        commands.write_text(json.dumps([entry]))
+        self.assertEqual([("dead", "src/base/b.cpp")], tree.rules(commands))
+
     def test_a_table_lives_by_the_table_that_includes_it(self):
         tables = {
             "src/base/a.inc": '#include "base/b.inc"\n',
