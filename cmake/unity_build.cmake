@@ -20,22 +20,16 @@ set(km_files_apart
   dropin/cudnn/graph/plan.cpp
   dropin/cufft/api_fftw/single_api.cpp
   dropin/cusolver/api/cholesky_api.cpp
-  dropin/cusolver/api/eigen_api.cpp
-  dropin/cusolver/api/ldl_api.cpp
   dropin/cusolver/api/lu_api.cpp
   dropin/cusolver/api/qr_api.cpp
   dropin/cusolver/api/refinement_api.cpp
-  dropin/cusolver/api/spectral_api.cpp
   dropin/cusolver/api_sp/symbolic_api.cpp
-  dropin/cusparse/api/selection_api.cpp
   dropin/cusparse/api/sparse_sum_api.cpp
-  dropin/cusparse/api/structure_api.cpp
   dropin/cusparse/generic/format_conversion.cpp
   dropin/nvrtc/forward_api.cpp
   dropin/toolchain/fat_binary.cpp
   dropin/toolchain/host_object.cpp
   dropin/toolchain/release.cpp
-  src/api/blas/blas_level3.cpp
   src/api/library/sparse.cpp
   src/backends/cpu/blas/x86_64/half_gemm_wide.cpp
   src/backends/cpu/blas/x86_64/half_gemm_widest.cpp

@@ -6,8 +6,6 @@ namespace km::cusolver {
 
 namespace {
 
-double cube(int64_t n) { return static_cast<double>(n) * static_cast<double>(n) * double(n); }
-
 /// Queues one of the routines of a triangle and an info: potrf, potri, lauum.
 template <class T>
 cusolverStatus_t on_triangle(Routine routine, DnHandle& h, const char* name, cublasFillMode_t uplo,

@@ -9,8 +9,6 @@ namespace km::cusolver {
 
 namespace {
 
-double cube(int64_t n) { return double(n) * double(n) * double(n); }
-
 bool is_type(cusolverEigType_t type) { return type >= 1 && type <= 3; }
 
 /// A symmetric or Hermitian matrix, or a batch of them, and the places of its results.

@@ -7,8 +7,6 @@ namespace km::cusolver {
 
 namespace {
 
-double cube(int64_t n) { return double(n) * double(n) * double(n); }
-
 cu::CUresult wrong_exchanges(int64_t n) {
   return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
                             "ipiv has exchanges that no factorization of %lld rows makes",

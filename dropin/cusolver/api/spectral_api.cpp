@@ -9,8 +9,6 @@ namespace km::cusolver {
 
 namespace {
 
-double cube(int64_t n) { return double(n) * double(n) * double(n); }
-
 /// The arguments of geev. Eigenvalues of real matrices are two arrays of n, or complex numbers.
 template <class T>
 struct GeneralProblem {

@@ -6,6 +6,16 @@
 
 #include "dropin/cusolver/frame/job.h"
 
+namespace km::cusolver {
+
+/// The order of the work of a dense routine on n rows.
+inline double cube(int64_t n) {
+  const auto rows = static_cast<double>(n);
+  return rows * rows * rows;
+}
+
+}  // namespace km::cusolver
+
 #define KM_SIGNATURE(type, name) [[maybe_unused]] type name
 #define KM_PASS(type, name) name
 

@@ -8,15 +8,6 @@
 namespace km::cusparse {
 namespace {
 
-cusparseStatus_t give_size(cusparseHandle_t handle, std::initializer_list<int> sizes, size_t* size,
-                           const char* function = __builtin_FUNCTION()) {
-  const auto body = [&](Handle&) -> cusparseStatus_t {
-    LIB_TRY(check_sizes(sizes));
-    return give("bufferSizeInBytes", size, kNoWorkspace);
-  };
-  return call(handle, body, function);
-}
-
 /// One system with several right-hand sides.
 cusparseStatus_t solve_columns(cusparseHandle_t handle, cudaDataType type, int m, int n,
                                const std::array<const void*, 3>& diagonals, void* b, int ldb,
@@ -89,7 +80,7 @@ extern "C" {
   cusparseStatus_t cusparse##L##name##_bufferSizeExt(cusparseHandle_t handle, int m, int n,       \
                                                      const T*, const T*, const T*, const T*, int, \
                                                      size_t* size) {                              \
-    return give_size(handle, {m, n}, size);                                                       \
+    return give_size(handle, {m, n}, size, "bufferSizeInBytes");                                  \
   }                                                                                               \
   cusparseStatus_t cusparse##L##name(cusparseHandle_t handle, int m, int n, const T* dl,          \
                                      const T* d, const T* du, T* b, int ldb, void*) {             \
@@ -104,7 +95,7 @@ KM_FOR_ALL_TYPES(KM_GTSV2_BOTH)
   cusparseStatus_t cusparse##L##gtsv2StridedBatch_bufferSizeExt(                                   \
       cusparseHandle_t handle, int m, const T*, const T*, const T*, const T*, int count,           \
       int stride, size_t* size) {                                                                  \
-    return give_size(handle, {m, count, stride}, size);                                            \
+    return give_size(handle, {m, count, stride}, size, "bufferSizeInBytes");                       \
   }                                                                                                \
   cusparseStatus_t cusparse##L##gtsv2StridedBatch(cusparseHandle_t handle, int m, const T* dl,     \
                                                   const T* d, const T* du, T* x, int count,        \
@@ -114,7 +105,7 @@ KM_FOR_ALL_TYPES(KM_GTSV2_BOTH)
   cusparseStatus_t cusparse##L##gtsvInterleavedBatch_bufferSizeExt(                                \
       cusparseHandle_t handle, int, int m, const T*, const T*, const T*, const T*, int count,      \
       size_t* size) {                                                                              \
-    return give_size(handle, {m, count}, size);                                                    \
+    return give_size(handle, {m, count}, size, "bufferSizeInBytes");                               \
   }                                                                                                \
   cusparseStatus_t cusparse##L##gtsvInterleavedBatch(cusparseHandle_t handle, int algo, int m,     \
                                                      T* dl, T* d, T* du, T* x, int count, void*) { \
@@ -123,7 +114,7 @@ KM_FOR_ALL_TYPES(KM_GTSV2_BOTH)
   cusparseStatus_t cusparse##L##gpsvInterleavedBatch_bufferSizeExt(                                \
       cusparseHandle_t handle, int, int m, const T*, const T*, const T*, const T*, const T*,       \
       const T*, int count, size_t* size) {                                                         \
-    return give_size(handle, {m, count}, size);                                                    \
+    return give_size(handle, {m, count}, size, "bufferSizeInBytes");                               \
   }                                                                                                \
   cusparseStatus_t cusparse##L##gpsvInterleavedBatch(cusparseHandle_t handle, int algo, int m,     \
                                                      T* ds, T* dl, T* d, T* du, T* dw, T* x,       \

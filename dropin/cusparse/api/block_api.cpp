@@ -1,6 +1,7 @@
 // Conversions between CSR and BSR, whose blocks may have two sizes (gebsr).
 #include "dropin/cusparse/legacy/blocks.h"
 #include "dropin/cusparse/legacy/exports.h"
+#include "dropin/cusparse/legacy/matrices.h"
 #include "dropin/cusparse/legacy/structure.h"
 
 namespace km::cusparse {
@@ -87,15 +88,6 @@ cusparseStatus_t blocks_to_blocks(cusparseHandle_t handle, cudaDataType type,
     LIB_TRY(read_blocks(h, source, type, &a));
     a.nnz = int64_t{block_count} * a.row_block * a.col_block;
     return make_blocks(h, "cusparseGebsr2gebsr", a, target);
-  };
-  return call(handle, body, function);
-}
-
-cusparseStatus_t give_size(cusparseHandle_t handle, std::initializer_list<int> sizes, int* size,
-                           const char* function = __builtin_FUNCTION()) {
-  const auto body = [&](Handle&) -> cusparseStatus_t {
-    LIB_TRY(check_sizes(sizes));
-    return give("pBufferSizeInBytes", size, static_cast<int>(kNoWorkspace));
   };
   return call(handle, body, function);
 }

@@ -1,5 +1,6 @@
 // Counting of nonzeros, compression and pruning. They use no workspace.
 #include "dropin/cusparse/legacy/exports.h"
+#include "dropin/cusparse/legacy/matrices.h"
 #include "dropin/cusparse/legacy/selection.h"
 
 namespace km::cusparse {
@@ -7,15 +8,6 @@ namespace {
 
 /// The object of an info of prune has no members.
 struct PruneInfo {};
-
-cusparseStatus_t give_size(cusparseHandle_t handle, std::initializer_list<int> sizes, size_t* size,
-                           const char* function = __builtin_FUNCTION()) {
-  const auto body = [&](Handle&) -> cusparseStatus_t {
-    LIB_TRY(check_sizes(sizes));
-    return give("pBufferSizeInBytes", size, kNoWorkspace);
-  };
-  return call(handle, body, function);
-}
 
 PruneCall of_dense(int m, int n, const void* a, int lda, cusparseMatDescr_t settings) {
   PruneCall call{};

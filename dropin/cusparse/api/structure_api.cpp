@@ -1,18 +1,10 @@
 // Conversions of structures: offsets and indices, sorting, CSR and CSC, csru2csr.
 #include "dropin/cusparse/legacy/exports.h"
+#include "dropin/cusparse/legacy/matrices.h"
 #include "dropin/cusparse/legacy/structure.h"
 
 namespace km::cusparse {
 namespace {
-
-cusparseStatus_t give_size(cusparseHandle_t handle, std::initializer_list<int> sizes, size_t* size,
-                           const char* function = __builtin_FUNCTION()) {
-  const auto body = [&](Handle&) -> cusparseStatus_t {
-    LIB_TRY(check_sizes(sizes));
-    return give("pBufferSizeInBytes", size, kNoWorkspace);
-  };
-  return call(handle, body, function);
-}
 
 /// The matrix of csru2csr.
 cusparseStatus_t read_csr(int rows, int cols, int nnz, cusparseMatDescr_t id, cudaDataType type,

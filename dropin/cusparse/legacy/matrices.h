@@ -14,6 +14,17 @@ struct IntArrays {
 
 /// Checks sizes that may not be negative.
 cusparseStatus_t check_sizes(std::initializer_list<int> sizes);
+/// Stores the size of a workspace that the function does without, if its matrix's sizes are right.
+template <class Size>
+cusparseStatus_t give_size(cusparseHandle_t handle, std::initializer_list<int> sizes, Size* place,
+                           const char* name = "pBufferSizeInBytes",
+                           const char* function = __builtin_FUNCTION()) {
+  const auto body = [&](Handle&) -> cusparseStatus_t {
+    LIB_TRY(check_sizes(sizes));
+    return give(name, place, static_cast<Size>(kNoWorkspace));
+  };
+  return call(handle, body, function);
+}
 cusparseStatus_t check_direction(cusparseDirection_t direction);
 
 /// Reads the settings of a matrix.

@@ -6,8 +6,6 @@ using namespace km;
 
 namespace {
 
-bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
-
 /// Multiplies x by a triangular matrix or solves for x. The matrix is stored in full, as a band, or
 /// packed.
 Status triangular(BlasRequest&& request, km_blas_triangle triangle, km_blas_operation operation,

@@ -6,7 +6,6 @@ using namespace km;
 
 namespace {
 
-bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
 bool is_left(km_blas_side side) { return side == KM_BLAS_SIDE_LEFT; }
 
 /// The arguments of a product of general matrices.

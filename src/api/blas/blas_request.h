@@ -9,6 +9,9 @@
 
 namespace km {
 
+/// True if a matrix is taken as it is.
+inline bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
+
 class BlasRequest {
  public:
   using Array = kmb_blas_array kmb_blas_call::*;
