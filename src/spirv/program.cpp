@@ -18,18 +18,30 @@ void ShaderProgram::lay_out_variables() {
   }
 }
 
-/// Translates every kernel once, to know which are refused.
+/// Translates every kernel, to know which are refused.
 void ShaderProgram::analyse() {
   lay_out_variables();
   for (uint32_t i = 0; i < program_->kernels().size(); ++i) {
     Kernel kernel;
+    Code code;
     kernel.info = program_->kernels()[i];
     if (kernel.info.refusal.empty()) {
-      const auto code = translate(i, {}, &kernel);
-      if (!code) kernel.info.refusal = code.error().message;
+      auto made = translate(i, options_, &kernel);
+      if (made) {
+        code = std::move(*made);
+      } else {
+        kernel.info.refusal = made.error().message;
+      }
     }
+    codes_.push_back(std::move(code));
     kernels_.push_back(std::move(kernel));
   }
+}
+
+Result<Code> ShaderProgram::code(uint32_t index, const Options& options) const {
+  if (options == options_ && !codes_[index].empty()) return codes_[index];
+  Kernel facts;
+  return translate(index, options, &facts);
 }
 
 Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
@@ -44,7 +56,8 @@ Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
         info.name.c_str(), facts_.name.c_str());
   }
   const simt::AnalysedKernel& analysed = program_->analysed(index);
-  KM_ASSIGN(const ModeChoice choice, choose_mode(program_->module(), analysed, info, facts_));
+  KM_ASSIGN(ModeChoice choice, choose_mode(program_->module(), analysed, info, facts_));
+  if (options.stepped) choice.mode = Mode::stepped;
   simt::Kernel storage;
   const simt::Kernel* kernel = &analysed.kernel;
   if (choice.mode == Mode::stepped) {
@@ -75,10 +88,11 @@ Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
 }
 
 Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module,
-                                                     const DeviceFacts& facts) {
+                                                     const DeviceFacts& facts,
+                                                     const Options& options) {
   KM_ASSIGN(auto loaded, simt::Program::load(std::move(module)));
   auto program = std::make_shared<ShaderProgram>(
-      std::static_pointer_cast<const simt::ProgramImpl>(loaded), facts);
+      std::static_pointer_cast<const simt::ProgramImpl>(loaded), facts, options);
   program->analyse();
   const auto kernels = program->kernels();
   const bool none = std::none_of(kernels.begin(), kernels.end(),
@@ -90,8 +104,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::
 }
 
 Result<Code> translate(const Program& program, uint32_t kernel, const Options& options) {
-  Kernel facts;
-  return static_cast<const ShaderProgram&>(program).translate(kernel, options, &facts);
+  return static_cast<const ShaderProgram&>(program).code(kernel, options);
 }
 
 }  // namespace km::spirv

@@ -90,14 +90,26 @@ struct Kernel {
   uint64_t shared_extra_bytes = 0;
 };
 
+/// The assumptions of a piece of code.
+struct Options {
+  /// Every access to global memory is looked up in the table of allocations first: a stray one is
+  /// noted in the fault record and skipped.
+  bool checked = false;
+  /// Every kernel is in stepped mode, also where structured code is right: for tests of that mode.
+  bool stepped = false;
+  bool operator==(const Options&) const = default;
+};
+
 /// A module that was analysed for one device. It is immutable and may be translated from several
 /// threads.
 class Program {
  public:
   /// Analyses every kernel. A kernel that cannot run on the device keeps the reason in its
-  /// `info.refusal`; KM_ERROR_UNSUPPORTED_PTX if no kernel can run.
+  /// `info.refusal`; KM_ERROR_UNSUPPORTED_PTX if no kernel can run. The code that the analysis
+  /// makes with `options` is kept for translate().
   static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module,
-                                                     const DeviceFacts& facts);
+                                                     const DeviceFacts& facts,
+                                                     const Options& options = {});
 
   virtual ~Program() = default;
   virtual std::span<const Kernel> kernels() const = 0;
@@ -107,13 +119,6 @@ class Program {
   virtual uint64_t variable_offset(uint32_t variable) const = 0;
   virtual uint64_t variables_bytes() const = 0;
   virtual const DeviceFacts& facts() const = 0;
-};
-
-/// The assumptions of a piece of code.
-struct Options {
-  /// Every access to global memory is looked up in the table of allocations first: a stray one is
-  /// noted in the fault record and skipped.
-  bool checked = false;
 };
 
 /// Words of a SPIR-V module with the entry point "main", valid for Vulkan 1.2.

@@ -8,6 +8,7 @@
 #include "ptx/forms.h"
 #include "ptx/names.h"
 #include "simt/kernel/nan_bits.h"
+#include "spirv/kernel/modes.h"
 
 namespace km::spirv {
 
@@ -21,9 +22,8 @@ bool Lowering::lower_block(simt::BlockId block) {
   s.begin_block(block);
   s.load_phis(block);
   for (const simt::Inst& inst : s.kernel.blocks[block].insts) {
-    if (simt::is_warp_operation(*inst.ptx)) {
-      warp_.lower(inst, nullptr);
-      s.take_refusal(*inst.ptx);
+    if (runs_in_step(inst)) {
+      lower_in_step(inst, nullptr);
       continue;
     }
     const bool goes_on = lower(inst);
@@ -31,6 +31,20 @@ bool Lowering::lower_block(simt::BlockId block) {
     if (!goes_on) return false;
   }
   return true;
+}
+
+void Lowering::lower_in_step(const simt::Inst& inst, V active) {
+  if (is_volatile_shared_store(inst)) {
+    // All have read before one writes, and all see it afterwards.
+    s.barrier();
+    const auto store = [&] { memory_.lower_store(inst); };
+    if (active == nullptr) store();
+    if (active != nullptr) s.if_then(active, store);
+    s.barrier();
+  } else {
+    warp_.lower(inst, active);
+  }
+  s.take_refusal(*inst.ptx);
 }
 
 bool Lowering::lower(const simt::Inst& inst) {

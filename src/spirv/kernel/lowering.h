@@ -14,7 +14,11 @@ class Lowering {
   /// a failed assertion.
   bool lower_block(simt::BlockId block);
 
-  /// Makes the code of one instruction, warp operations excepted. False: the thread ends here.
+  /// Makes the code of an instruction by which lanes count on running in step, where all threads of
+  /// the block come by. `active`: whether the thread takes part; null: all do.
+  void lower_in_step(const simt::Inst& inst, V active);
+
+  /// Makes the code of one instruction that threads run by themselves. False: the thread ends here.
   bool lower(const simt::Inst& inst);
 
   /// False, after a refusal, for a barrier at a block's end that is not the whole block's.

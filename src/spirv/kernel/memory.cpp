@@ -31,6 +31,7 @@ Memory::Memory(Shader& shader) : s(shader), b(shader.b) {
   for (const simt::BasicBlock& block : s.kernel.blocks) {
     for (const simt::Inst& inst : block.insts) {
       if (inst.ptx->opcode != Opcode::cvta || inst.ptx->has(Modifier::to)) continue;
+      has_param_pointers_ = has_param_pointers_ || inst.ptx->has(Modifier::param);
       has_shared_pointers_ = has_shared_pointers_ || names_shared(*inst.ptx);
       has_local_pointers_ = has_local_pointers_ || inst.ptx->has(Modifier::local);
     }
@@ -144,7 +145,11 @@ void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_b
 V Memory::is_inside(const Place& place, uint32_t size_bytes) {
   const auto& layout = s.input.analysed.layout;
   if (place.space == Space::global || place.space == Space::constant) {
-    return is_allocated(place.address, size_bytes);
+    V found = is_allocated(place.address, size_bytes);
+    const uint64_t param_bytes = s.input.info.param_bytes;
+    if (!has_param_pointers_ || param_bytes < size_bytes) return found;
+    V offset = b.CreateSub(place.address, s.record_u64(offsetof(LaunchRecord, params)));
+    return b.CreateOr(found, b.CreateICmpULE(offset, s.u64(param_bytes - size_bytes)));
   }
   if (place.space == Space::local) {
     if (layout.local_bytes < size_bytes) return b.getFalse();
@@ -353,13 +358,15 @@ void Memory::lower_copy(const simt::Inst& inst) {
   }
   const auto bytes = static_cast<uint32_t>(ptx.operands[2].bits);
   V kept = s.u32(bytes);
-  if (ptx.operand_count > 3 && !ptx.has(Modifier::L2_cache_hint)) {
+  const unsigned hints = ptx.has(Modifier::L2_cache_hint) ? 1 : 0;
+  if (ptx.operand_count > 3 + hints) {
     const Type type = simt::Arithmetic::operand_type(ptx, 3);
     V given = s.operand(inst, ptx.operands[3], type);
     kept = type == Type::pred ? b.CreateSelect(given, s.u32(0), s.u32(bytes)) : given;
   }
   const Place to = place_of(inst, ptx.operands[0]);
-  Place from = place_of(inst, ptx.operands[1]);
+  // The first space that the instruction names is the destination's.
+  const Place from{Space::global, place_of(inst, ptx.operands[1]).address};
   const auto words = s.new_short_variable(b.getInt32Ty());
   for (uint32_t i = 0; i < bytes; i += 4) {
     s.store(words, s.u32(0));

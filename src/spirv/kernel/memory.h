@@ -59,7 +59,7 @@ class Memory {
 
   Shader& s;
   llvm::IRBuilder<>& b;
-  bool has_shared_pointers_ = false, has_local_pointers_ = false;
+  bool has_shared_pointers_ = false, has_local_pointers_ = false, has_param_pointers_ = false;
 };
 
 }  // namespace km::spirv

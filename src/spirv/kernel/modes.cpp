@@ -5,6 +5,7 @@
 #include "ptx/forms.h"
 #include "simt/analysis/control/convergence.h"
 #include "simt/analysis/reach.h"
+#include "spirv/kernel/numbered_barriers.h"
 
 namespace km::spirv {
 
@@ -47,11 +48,6 @@ class UniformBlocks {
   simt::Reconvergence meets_;
 };
 
-bool is_volatile_shared_store(const simt::Inst& inst) {
-  return inst.ptx->opcode == ptx::Opcode::st && inst.ptx->has(Modifier::volatile_) &&
-         (inst.ptx->has(Modifier::shared) || inst.ptx->has(Modifier::shared_cta));
-}
-
 /// A loop around a compare-and-swap whose expected content it has just read goes round only if
 /// another thread has made progress.
 bool is_lock_free(const simt::Kernel& kernel, const simt::LoopForest& loops, uint32_t loop) {
@@ -84,6 +80,15 @@ Error refusal(const ptx::Module& module, const simt::Kernel& kernel, BlockId blo
 
 }  // namespace
 
+bool is_volatile_shared_store(const simt::Inst& inst) {
+  return inst.ptx->opcode == ptx::Opcode::st && inst.ptx->has(Modifier::volatile_) &&
+         (inst.ptx->has(Modifier::shared) || inst.ptx->has(Modifier::shared_cta));
+}
+
+bool runs_in_step(const simt::Inst& inst) {
+  return simt::is_warp_operation(*inst.ptx) || is_volatile_shared_store(inst);
+}
+
 Result<ModeChoice> choose_mode(const ptx::Module& module, const simt::AnalysedKernel& analysed,
                                const simt::KernelInfo& info, const DeviceFacts& facts) {
   const simt::Kernel& kernel = analysed.kernel;
@@ -114,15 +119,11 @@ Result<ModeChoice> choose_mode(const ptx::Module& module, const simt::AnalysedKe
   bool is_uniform = kernel.irreducible == nullptr;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
     for (const simt::Inst& inst : kernel.blocks[b].insts) {
-      if (is_volatile_shared_store(inst)) {
-        return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                          "%s is not supported on '%s': lanes may exchange data by it in step, and "
-                          "the device has no subgroups of 32",
-                          simt::describe(module, *inst.ptx).c_str(), facts.name.c_str());
-      }
-      if (simt::is_warp_operation(*inst.ptx)) is_uniform = is_uniform && uniform.contains(b);
+      if (runs_in_step(inst)) is_uniform = is_uniform && uniform.contains(b);
     }
-    if (simt::ends_in_barrier(kernel.blocks[b])) is_uniform = is_uniform && uniform.contains(b);
+    if (!simt::ends_in_barrier(kernel.blocks[b])) continue;
+    const bool is_native = !is_numbered_barrier(*kernel.blocks[b].terminator_ptx);
+    is_uniform = is_uniform && is_native && uniform.contains(b);
   }
   if (waits || !is_uniform) choice.mode = Mode::stepped;
   return choice;

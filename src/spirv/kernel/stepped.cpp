@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/forms.h"
+#include "spirv/kernel/modes.h"
 
 namespace km::spirv {
 
@@ -35,6 +36,7 @@ Stepped::Stepped(Shader& shader, const std::vector<const ptx::Instruction*>& spi
       b(shader.b),
       warp_(shader),
       lowering_(shader, warp_),
+      barriers_(shader),
       graph_(shader.kernel.graph()),
       order_(graph_.size()),
       blocks_(simt::reverse_postorder(graph_)),
@@ -76,6 +78,7 @@ void Stepped::begin() {
   s.store(resume_, s.u32(0));
   s.store(counted_, b.getFalse());
   s.store(count_, s.u32(0));
+  barriers_.begin();
   s.barrier();
 }
 
@@ -105,9 +108,13 @@ void Stepped::find_key() {
   key = b.CreateSelect(b.CreateICmpEQ(state, s.u32(kAtBarrier)), s.u32(kBarrierKey), key);
   key = b.CreateSelect(b.CreateICmpEQ(state, s.u32(kDone)), s.u32(kDoneKey), key);
   s.store(key_, key);
+  if (has_warp_syncs_) s.store_word(s.scratch_word(s.thread_index()), state);
+  if (has_warp_syncs_ || barriers_.exist()) s.barrier();
+  if (barriers_.exist()) {
+    barriers_.complete();
+    s.if_then(barriers_.waits(), [&] { s.store(key_, s.u32(kBlockedKey)); });
+  }
   if (!has_warp_syncs_) return;
-  s.store_word(s.scratch_word(s.thread_index()), state);
-  s.barrier();
   V odd = b.CreateICmpNE(b.CreateAnd(state, s.u32(1)), s.u32(0));
   V waits = b.CreateAnd(odd, b.CreateICmpULT(state, s.u32(kAtBarrier)));
   V has_members = b.CreateICmpNE(s.load(members_), s.u32(0));
@@ -143,7 +150,7 @@ V Stepped::step() {
   cases.emplace_back(kBarrierKey & kStateMask, [&] { release_barrier(); });
   cases.emplace_back(kBlockedKey & kStateMask, [&] {
     s.note_fault(FaultKind::deadlock, s.kernel.function->code[0], s.u64(0), s.u32(0));
-    s.store(state_, s.u32(kDone));
+    finish_thread();
   });
   s.choose(b.CreateAnd(current, s.u32(kStateMask)), cases);
   return b.CreateICmpNE(s.load(current_), s.u32(kDoneKey));
@@ -165,11 +172,11 @@ void Stepped::emit_block(BlockId block) {
       s.forget_values();
       if (!begun) s.load_phis(block);
       begun = true;
-      for (; i < count && !simt::is_warp_operation(*one.insts[i].ptx); ++i) {
+      for (; i < count && !runs_in_step(one.insts[i]); ++i) {
         const bool goes_on = lowering_.lower(one.insts[i]);
         s.take_refusal(*one.insts[i].ptx);
         if (goes_on) continue;
-        s.store(state_, s.u32(kDone));
+        finish_thread();
         ended = true;
         return;
       }
@@ -179,8 +186,7 @@ void Stepped::emit_block(BlockId block) {
     });
     if (ended) return;
     s.forget_values();
-    warp_.lower(one.insts[i], active);
-    s.take_refusal(*one.insts[i].ptx);
+    lowering_.lower_in_step(one.insts[i], active);
     ++i;
   }
 }
@@ -201,7 +207,7 @@ void Stepped::emit_end(BlockId block) {
       return s.choose(b.CreateZExtOrTrunc(s.read(one.condition), b.getInt32Ty()), cases);
     }
     case Terminator::exit:
-      return s.store(state_, s.u32(kDone));
+      return finish_thread();
     case Terminator::warp_sync: {
       const simt::Inst& inst = one.insts.back();
       V members = s.u32(UINT32_MAX);
@@ -211,16 +217,30 @@ void Stepped::emit_end(BlockId block) {
       s.store(members_, members);
       return s.store(state_, s.u32(state_of(block) + 1));
     }
-    case Terminator::barrier: {
-      if (!lowering_.takes_barrier(one)) return;
-      const bool reduces = one.terminator_ptx->has(Modifier::red);
-      V truth = reduces ? lowering_.counted_at(one) : b.getFalse();
-      s.store(members_, s.u32(0));
-      s.store(counted_, truth);
-      s.store(resume_, s.u32(state_of(block) + 1));
-      return s.store(state_, s.u32(kAtBarrier));
-    }
+    case Terminator::barrier:
+      return emit_barrier(block);
   }
+}
+
+void Stepped::emit_barrier(BlockId block) {
+  const simt::BasicBlock& one = s.kernel.blocks[block];
+  s.store(members_, s.u32(0));
+  if (barriers_.exist()) {
+    barriers_.arrive(one, lowering_);
+    if (one.terminator_ptx->has(Modifier::arrive)) return go(block, 0);
+    s.store(stamp_, s.u32(0));
+    return s.store(state_, s.u32(state_of(block) + 1));
+  }
+  if (!lowering_.takes_barrier(one)) return;
+  const bool reduces = one.terminator_ptx->has(Modifier::red);
+  s.store(counted_, reduces ? lowering_.counted_at(one) : b.getFalse());
+  s.store(resume_, s.u32(state_of(block) + 1));
+  s.store(state_, s.u32(kAtBarrier));
+}
+
+void Stepped::finish_thread() {
+  s.store(state_, s.u32(kDone));
+  barriers_.leave();
 }
 
 /// Makes the code that follows the operation at which the threads of a block have waited.
@@ -238,7 +258,7 @@ void Stepped::emit_after(BlockId block) {
     s.begin_block(block);
     s.forget_values();
     if (one.terminator == Terminator::barrier && inst.ptx->has(Modifier::red)) {
-      lowering_.define_reduction(one, s.load(count_));
+      lowering_.define_reduction(one, barriers_.exist() ? barriers_.counted() : s.load(count_));
     }
     go(block, 0);
   });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spirv/kernel/lowering.h"
+#include "spirv/kernel/numbered_barriers.h"
 #include "spirv/kernel/warp.h"
 
 namespace km::spirv {
@@ -23,7 +24,9 @@ class Stepped {
   void emit_block(simt::BlockId block);
   void emit_after(simt::BlockId block);
   void emit_end(simt::BlockId block);
+  void emit_barrier(simt::BlockId block);
   void release_barrier();
+  void finish_thread();
   void go(simt::BlockId from, size_t edge);
   uint32_t state_of(simt::BlockId block) const { return 2 * order_[block]; }
   void under(V active, const Shader::Body& body) { s.if_then(active, body); }
@@ -33,6 +36,7 @@ class Stepped {
   llvm::IRBuilder<>& b;
   Warp warp_;
   Lowering lowering_;
+  NumberedBarriers barriers_;
   simt::Graph graph_;
   std::vector<uint32_t> order_;
   std::vector<simt::BlockId> blocks_;  // in the order of states

@@ -1,5 +1,10 @@
 #include "spirv/kernel/warp.h"
 
+#include <limits>
+
+#include "simt/arithmetic/floating_point/minmax.h"
+#include "simt/arithmetic/lanes.h"
+
 namespace km::spirv {
 
 using ptx::Modifier;
@@ -203,24 +208,48 @@ V combine(llvm::IRBuilder<>& b, const ptx::Instruction& redux, V x, V y) {
 
 }  // namespace
 
+/// The least or greatest of the numbers of a group. NaN is the neutral element where numbers are
+/// preferred to it; with .NaN the infinity that no number is beyond is.
+void Warp::lower_real_redux(const simt::Inst& inst, V active) {
+  const auto& ptx = *inst.ptx;
+  simt::arithmetic::Lanes lanes(b, simt::Machine(), 0);
+  const bool maximum = ptx.has(Modifier::max), propagates = ptx.has(Modifier::NaN);
+  const float infinity = std::numeric_limits<float>::infinity();
+  V neutral = lanes.real32(maximum ? -infinity : infinity);
+  if (!propagates) neutral = lanes.nan_like(neutral);
+  const auto combined = [&](V x, V y) {
+    V real = lanes.as_real(y);
+    if (ptx.has(Modifier::abs)) real = lanes.fabs(real);
+    V best = simt::arithmetic::real_min_max(lanes, maximum, propagates, lanes.as_real(x), real);
+    return lanes.bits(lanes.canonical_nan(best));
+  };
+  reduce(inst, active, lanes.bits(neutral), combined);
+}
+
 void Warp::lower_redux(const simt::Inst& inst, V active) {
   const auto& ptx = *inst.ptx;
-  if (ptx::is_float(ptx.type())) return s.refuse(ptx, "redux of f32 is not implemented");
+  if (ptx::is_float(ptx.type())) return lower_real_redux(inst, active);
+  reduce(inst, active, s.u32(neutral_of(ptx)), [&](V x, V y) { return combine(b, ptx, x, y); });
+}
+
+void Warp::reduce(const simt::Inst& inst, V active, V neutral,
+                  const std::function<V(V, V)>& combined) {
+  const auto& ptx = *inst.ptx;
   const auto content = s.new_variable(b.getInt32Ty()), mask = s.new_variable(b.getInt32Ty());
   s.store(mask, s.u32(0));
   under(active, [&] {
-    s.store(content, s.operand(inst, ptx.operands[1], ptx.type()));
+    s.store(content, b.CreateBitCast(s.operand(inst, ptx.operands[1], ptx.type()), b.getInt32Ty()));
     s.store(mask, members(inst, 2));
   });
   V here = participants(active);
   exchange(active, s.load(content), [&] {
     const auto result = s.new_variable(b.getInt32Ty());
-    s.store(result, s.u32(neutral_of(ptx)));
+    s.store(result, neutral);
     V group = b.CreateAnd(here, s.load(mask));
     s.repeat(32, [&](V lane) {
       V bit = b.CreateAnd(b.CreateLShr(group, lane), s.u32(1));
       s.if_then(b.CreateICmpNE(bit, s.u32(0)),
-                [&] { s.store(result, combine(b, ptx, s.load(result), of_lane(lane))); });
+                [&] { s.store(result, combined(s.load(result), of_lane(lane))); });
     });
     under(active, [&] { s.define_result(inst, inst.writes[0].first, s.load(result), ptx.type()); });
   });

@@ -2,6 +2,8 @@
 // the block make each step together, so that the code must lie where the block is uniform.
 #pragma once
 
+#include <functional>
+
 #include "spirv/kernel/shader.h"
 
 namespace km::spirv {
@@ -26,6 +28,9 @@ class Warp {
   void lower_vote(const simt::Inst& inst, V active);
   void lower_match(const simt::Inst& inst, V active);
   void lower_redux(const simt::Inst& inst, V active);
+  void lower_real_redux(const simt::Inst& inst, V active);
+  /// Combines the words of each group, beginning with `neutral`.
+  void reduce(const simt::Inst& inst, V active, V neutral, const std::function<V(V, V)>& combined);
   void lower_elect(const simt::Inst& inst, V active);
   void define_pair(const simt::Inst& inst, V value, V predicate);
   V members(const simt::Inst& inst, unsigned operand);

@@ -106,9 +106,8 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) const {
 Result<VkPipeline> Function::pipeline(const uint32_t block[3], uint64_t shared_bytes) {
   const BlockShape shape{block[0], block[1], block[2],
                          static_cast<uint32_t>(round_up(shared_bytes, kWordBytes) / kWordBytes)};
-  return pipelines_.find_or_make(shape, [this] {
-    return spirv::translate(module_.program(), index_, {.checked = module_.is_checked()});
-  });
+  return pipelines_.find_or_make(
+      shape, [this] { return spirv::translate(module_.program(), index_, module_.options()); });
 }
 
 km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error*) {

@@ -112,7 +112,7 @@ void dispatch(Commands& commands, const Launch& launch, const GridPart& part) {
 
 Status record_parts(Commands& commands, const Workspace& workspace, Launch& launch,
                     std::span<const GridPart> parts) {
-  if (launch.function.module().is_checked() && !launch.allocations.buffer) {
+  if (launch.function.module().options().checked && !launch.allocations.buffer) {
     KM_ASSIGN(launch.allocations,
               workspace.allocations->current(*workspace.epoch, *workspace.staging));
     launch.record()->allocations = launch.allocations.buffer->address();
@@ -134,6 +134,7 @@ Status finish(const Workspace& workspace, const Launch& launch) {
 
 Step step_of(Stream& stream, const std::shared_ptr<Launch>& launch, std::vector<GridPart> parts) {
   Step step;
+  step.is_quick = true;
   const Workspace* const workspace = &stream.workspace();
   step.record = [workspace, launch, parts = std::move(parts)](Commands& commands) {
     return record_parts(commands, *workspace, *launch, parts);

@@ -8,6 +8,7 @@
 #include "backends/vulkan/stream/context.h"
 #include "backends/vulkan/stream/scheduler.h"
 #include "base/cuda/compute_capability.h"
+#include "base/env.h"
 #include "base/memory/host_allocator.h"
 #include "ptx/checks/program_check.h"
 #include "ptx/target.h"
@@ -35,11 +36,12 @@ Result<std::unique_ptr<Module>> Module::load(std::shared_ptr<const Workspace> wo
                                              std::string_view ptx, std::string_view name) {
   std::unique_ptr<Module> module(new Module(std::move(workspace)));
   module->name_ = name;
-  module->is_checked_ = is_checked;
+  KM_ASSIGN(const bool is_stepped, env_flag(EnvVar::KM_VULKAN_STEPPED, false));
+  module->options_ = {.checked = is_checked, .stepped = is_stepped};
   KM_ASSIGN(module->text_, ptx::parse(ptx, name));
   KM_TRY(check_target(*module->text_));
   KM_TRY(ptx::check_program(*module->text_));
-  KM_ASSIGN(module->program_, spirv::Program::load(module->text_, facts));
+  KM_ASSIGN(module->program_, spirv::Program::load(module->text_, facts, module->options_));
   KM_TRY(module->place_variables());
   for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
     module->functions_.push_back(std::make_unique<Function>(*module, i));

@@ -60,7 +60,7 @@ class Module {
   const spirv::Program& program() const { return *program_; }
   const ptx::Module& text() const { return *text_; }
   const std::string& name() const { return name_; }
-  bool is_checked() const { return is_checked_; }
+  const spirv::Options& options() const { return options_; }
   const std::vector<std::unique_ptr<Function>>& functions() const { return functions_; }
   /// The address of the variables' memory; 0 without variables.
   uint64_t variables_address() const { return variables_ ? variables_->address() : 0; }
@@ -75,7 +75,7 @@ class Module {
   std::string name_;
   std::shared_ptr<const ptx::Module> text_;
   std::shared_ptr<const spirv::Program> program_;
-  bool is_checked_ = false;
+  spirv::Options options_;
   std::unique_ptr<Buffer> variables_;
   std::vector<std::unique_ptr<Function>> functions_;
 };

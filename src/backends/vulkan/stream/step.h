@@ -18,8 +18,11 @@ struct Step {
   bool polls = false;
   /// True if the step starts only when all earlier steps of the stream are complete.
   bool follows_all = false;
-  /// Records the commands, on the scheduler's thread and without its lock. An error is the
-  /// context's failure.
+  /// True if recording takes no time, so that the caller's thread may do it, which saves the way to
+  /// the scheduler's thread.
+  bool is_quick = false;
+  /// Records the commands, on one thread at a time and without the scheduler's lock. An error is
+  /// the context's failure.
   std::function<Status(Commands&)> record;
   /// Follows the commands, on a thread of the device and without the lock.
   std::function<Status()> finish;
