@@ -12,7 +12,7 @@ BUILD := build/release
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
-        test-asan test-ubsan test-tsan test-gpu test-long test-clients test-clients-long \
+        test-asan test-ubsan test-tsan test-gpu test-vulkan test-long test-clients test-clients-long \
         test-check-mutants setup clean
 
 help: ## lists the targets
@@ -21,8 +21,8 @@ help: ## lists the targets
 build: ## the library, the plugins, the command (the default)
 	@scripts/build.sh $(PRESET) kernelmill kernelmill-plugins kernelmill-command
 
-demo: ## runs CUDA kernels on a photograph and shows where the pictures are
-	@scripts/demo.sh $(PRESET)
+demo: ## runs CUDA kernels on a photograph and shows where the pictures are (DEVICE=vulkan:0)
+	@scripts/demo.sh $(PRESET) $(if $(DEVICE),--device $(DEVICE))
 
 test: ## builds everything and runs the tests, but for those of test-long
 	@scripts/test.sh $(PRESET)
@@ -48,6 +48,9 @@ test-clients-long: ## the same for numba-cuda's tests, which take half an hour
 
 test-gpu: ## all tests that this machine's NVIDIA GPU can run, where it has one
 	@scripts/test_gpu.sh $(PRESET)
+
+test-vulkan: ## all kernel tests on software Vulkan, and what it refuses (tests/vulkan/kernels.tsv)
+	@scripts/test_vulkan.sh $(PRESET)
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)

@@ -219,7 +219,9 @@ Session::Session() {
   // Tests have texts for the newest device; KM_CPU_CC=8.9 has the rules of the default one.
   setenv("KM_CPU_CC", "9.0", 0);
   require(km_device_open(device_uri().c_str(), &device_), "km_device_open");
-  require(km_context_create(device_, &context_), "km_context_create");
+  const bool is_checked = std::getenv("KM_TEST_CHECKED") != nullptr;
+  const auto flags = is_checked ? KM_CONTEXT_CHECKED : KM_CONTEXT_DEFAULT;
+  require(km_context_create_with_flags(device_, flags, &context_), "km_context_create");
   require(km_context_default_stream(context_, &stream_), "km_context_default_stream");
   const km_status given = km_context_set_output(context_, &Session::on_output, this);
   has_output_ = given != KM_ERROR_NOT_SUPPORTED;

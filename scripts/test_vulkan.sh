@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# test_vulkan.sh PRESET: all kernel tests on Vulkan's software device (lavapipe), group by group in
+# processes of their own, without those of tests/vulkan/kernels.tsv; then the refused ones of that
+# list, none of which may pass, and the demo, whose pictures must be the CPU's. In checked contexts;
+# CHECKED=0: in those without checks. OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows
+# it, JOBS=N runs so many at once, LIMIT_S=N is how long a group may take.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=$1
+[[ ${BUILD:-1} == 0 ]] || scripts/build.sh "$preset" kernelmill kernelmill-plugins km_kernel_tests kernelmill_photo
+build=$PWD/build/$preset
+out=${OUT:-$build/vulkan}
+jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
+limit_s=${LIMIT_S:-300}
+driver=(/usr/share/vulkan/icd.d/lvp_icd.*.json)
+if [[ ! -e ${driver[0]} ]]; then
+  echo 'make test-vulkan: skipped, there is no software Vulkan (mesa-vulkan-drivers)'
+  exit 0
+fi
+export VK_DRIVER_FILES=${driver[0]} VK_ICD_FILENAMES=${driver[0]}
+export KM_CACHE_DIR=off KM_TEST_DEVICE=vulkan:0
+export KM_TEST_LEFT_OUT=$PWD/tests/vulkan/kernels.tsv
+[[ ${CHECKED:-1} == 0 ]] || export KM_TEST_CHECKED=1
+tests=$build/tests/km_kernel_tests
+mkdir -p "$out"
+rm -f "$out"/*.txt "$out"/results.tsv
+
+# shellcheck disable=SC2206  # words
+groups=(${GROUPS_ONLY:-$("$tests" --gtest_list_tests | sed -n 's/^\([A-Za-z0-9]*\)\.$/\1/p')})
+
+count() { grep -cE "^\[ +$1 +\] [A-Za-z0-9]+\.[A-Za-z0-9_]+ \(" "$2" || true; }
+run_group() {
+  local rc=0 log=$out/$1.txt
+  timeout -k 5 "$limit_s" "$tests" --gtest_filter="$1.*" >"$log" 2>&1 || rc=$?
+  printf '%s\t%d\t%d\t%d\t%d\n' "$1" "$rc" "$(count OK "$log")" "$(count FAILED "$log")" \
+    "$(count SKIPPED "$log")" >>"$out/results.tsv"
+}
+export -f run_group count
+export out tests limit_s
+printf '%s\n' "${groups[@]}" | xargs -P "$jobs" -I{} bash -c 'run_group "$1"' _ {}
+
+printf '%-24s %6s %7s %7s %8s\n' group exit passed failed skipped
+sort "$out/results.tsv" | while IFS=$'\t' read -r name rc passed failed skipped; do
+  printf '%-24s %6d %7d %7d %8d\n' "$name" "$rc" "$passed" "$failed" "$skipped"
+done
+awk -F'\t' '{ p += $3; f += $4; s += $5; if ($2 != 0) bad++ }
+  END { printf "%d tests passed, %d failed, %d skipped; %d groups went wrong\n", p, f, s, bad }' \
+  "$out/results.tsv"
+
+# The refused tests of the list, and the demo's pictures beside those of the CPU.
+status=0
+if [[ -z ${GROUPS_ONLY:-} ]]; then
+  KM_TEST_REFUSED=1 timeout "$limit_s" "$tests" >"$out/refused.txt" 2>&1 || status=1
+  sed -n '/does not belong in the list$/p' "$out/refused.txt"
+  for device in cpu vulkan:0; do
+    folder=$out/demo-${device%:0}
+    mkdir -p "$folder"
+    cp examples/data/astronaut.png "$folder"
+    "$build/bin/kernelmill_photo" "$folder/astronaut.png" examples/demo "$device" \
+      >"$folder.txt" 2>&1 || status=1
+  done
+  for picture in "$out"/demo-cpu/*.png; do
+    cmp "$picture" "$out/demo-vulkan/${picture##*/}" || status=1
+  done
+fi
+awk -F'\t' '$2 != 0 { found = 1 } END { exit found }' "$out/results.tsv" || status=1
+exit "$status"
