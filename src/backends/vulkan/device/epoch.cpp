@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "backends/vulkan/device/pipeline_cache.h"
 #include "backends/vulkan/driver/result.h"
 #include "base/log.h"
 
@@ -109,13 +110,7 @@ Status Epoch::create_pools() {
                                          .queueFamilyIndex = adapter_.queue_family()};
   KM_TRY(vulkan::check(vk_.vkCreateCommandPool(device_, &commands, nullptr, &command_pool_),
                        "vkCreateCommandPool"));
-  const VkPipelineCacheCreateInfo cache{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                        .pNext = nullptr,
-                                        .flags = 0,
-                                        .initialDataSize = 0,
-                                        .pInitialData = nullptr};
-  KM_TRY(vulkan::check(vk_.vkCreatePipelineCache(device_, &cache, nullptr, &pipeline_cache_),
-                       "vkCreatePipelineCache"));
+  KM_TRY(create_pipeline_cache());
   if (adapter_.timestamp_bits() == 0) return {};
   const VkQueryPoolCreateInfo queries{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                       .pNext = nullptr,
@@ -130,12 +125,27 @@ Status Epoch::create_pools() {
   return {};
 }
 
+Status Epoch::create_pipeline_cache() {
+  const std::vector<uint8_t> kept = kept_pipelines(adapter_);
+  kept_pipeline_bytes_ = kept.size();
+  const VkPipelineCacheCreateInfo cache{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                        .pNext = nullptr,
+                                        .flags = 0,
+                                        .initialDataSize = kept.size(),
+                                        .pInitialData = kept.data()};
+  return vulkan::check(vk_.vkCreatePipelineCache(device_, &cache, nullptr, &pipeline_cache_),
+                       "vkCreatePipelineCache");
+}
+
 Epoch::~Epoch() {
   if (device_ == VK_NULL_HANDLE) return;
   completion_.reset();
   // Nothing is pending, because submissions keep the epoch; handles may be null.
   if (vk_.vkDestroyDevice == nullptr) return;
   vk_.vkDestroyQueryPool(device_, queries_, nullptr);
+  if (!has_failed() && pipeline_cache_ != VK_NULL_HANDLE) {
+    keep_pipelines(adapter_, vk_, device_, pipeline_cache_, kept_pipeline_bytes_);
+  }
   vk_.vkDestroyPipelineCache(device_, pipeline_cache_, nullptr);
   vk_.vkDestroyCommandPool(device_, command_pool_, nullptr);
   vk_.vkDestroySemaphore(device_, timeline_, nullptr);

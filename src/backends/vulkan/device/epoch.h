@@ -42,7 +42,11 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   /// Counts as the context's failure if the device is lost.
   Status check(VkResult result, const char* function);
 
-  /// A command buffer that nothing uses, to be recorded by the one thread that records.
+  /// Vulkan wants one thread at a time to record commands of a pool.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_for_recording() {
+    return std::unique_lock(record_mutex_);
+  }
+  /// A command buffer that nothing uses, to be recorded with that lock held.
   Result<VkCommandBuffer> take_commands();
   /// Submits the recorded commands and runs `follow` with their result when they are over. The
   /// commands are then free again.
@@ -60,6 +64,7 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Status create_device();
   Status create_semaphore();
   Status create_pools();
+  Status create_pipeline_cache();
 
   const Adapter& adapter_;
   DeviceFunctions vk_{};
@@ -68,10 +73,12 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
+  uint64_t kept_pipeline_bytes_ = 0;  // of pipelines that an earlier process has kept
   VkQueryPool queries_ = VK_NULL_HANDLE;
   std::optional<CompletionThread> completion_;
   BufferMap device_memory_, host_memory_;
 
+  std::mutex record_mutex_;
   std::mutex queue_mutex_;  // Vulkan wants one thread at a time at a queue
   uint64_t submitted_ = 0;
 

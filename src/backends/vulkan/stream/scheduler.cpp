@@ -36,13 +36,19 @@ Status Scheduler::start() {
 
 uint64_t Scheduler::add(Stream& stream, std::vector<Step> steps) {
   KM_ASSERT(!steps.empty(), "an operation has a step");
-  const std::lock_guard lock(mutex_);
-  steps.back().ticket = ++stream.added_ticket_;
+  const HostMemoryNeeded needed;  // a stream cannot lose a step that has begun
+  Lock lock(mutex_);
+  const uint64_t ticket = ++stream.added_ticket_;
+  const bool at_once = steps.front().is_quick && stream.waiting_.empty() && stream.started_.empty();
+  steps.back().ticket = ticket;
   for (Step& step : steps) stream.waiting_.push_back(std::move(step));
-  if (!std::exchange(stream.is_busy_, true)) busy_.push_back(stream.shared_from_this());
+  const std::shared_ptr<Stream> self = stream.shared_from_this();
+  if (at_once) start_stream(lock, self, Which::quick);
+  if (stream.waiting_.empty()) return ticket;
+  if (!std::exchange(stream.is_busy_, true)) busy_.push_back(self);
   is_awake_ = true;
   work_.notify_one();
-  return stream.added_ticket_;
+  return ticket;
 }
 
 bool Scheduler::wait(uint64_t timeout_ns, const std::function<bool()>& is_over) {
@@ -95,7 +101,7 @@ bool Scheduler::start_steps(Lock& lock) {
   bool has_started = false;
   for (size_t i = 0; i < busy_.size() && !is_ending_; ++i) {
     const std::shared_ptr<Stream> stream = busy_[i];
-    while (start_next(lock, stream)) has_started = true;
+    has_started |= start_stream(lock, stream, Which::all);
     stream->is_busy_ = !stream->waiting_.empty();
   }
   std::erase_if(busy_, [](const std::shared_ptr<Stream>& stream) { return !stream->is_busy_; });
@@ -112,6 +118,19 @@ bool Scheduler::may_start(Stream& stream) {
   if (!step.may_start || step.may_start()) return true;
   polls_ |= step.polls;
   return false;
+}
+
+/// Starts the steps of a stream that may start, in their order; false if there are none, or if
+/// another thread starts them. A caller's thread starts quick ones alone, whoever has queued them.
+bool Scheduler::start_stream(Lock& lock, const std::shared_ptr<Stream>& stream, Which which) {
+  if (std::exchange(stream->is_starting_, true)) return false;
+  const auto is_next = [&] {
+    return which == Which::all || (!stream->waiting_.empty() && stream->waiting_.front().is_quick);
+  };
+  bool has_started = false;
+  while (is_next() && start_next(lock, stream)) has_started = true;
+  stream->is_starting_ = false;
+  return has_started;
 }
 
 bool Scheduler::start_next(Lock& lock, const std::shared_ptr<Stream>& stream) {
@@ -150,6 +169,7 @@ void Scheduler::call_host(const std::shared_ptr<Stream>& stream, const Started& 
 
 Status Scheduler::submit(const std::shared_ptr<Stream>& stream, const Started& started) {
   Epoch& epoch = stream->epoch();
+  const std::unique_lock recording = epoch.lock_for_recording();
   KM_ASSIGN(Commands commands, Commands::begin(epoch));
   KM_TRY(started->step.record(commands));
   KM_TRY(commands.end());

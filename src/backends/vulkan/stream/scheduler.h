@@ -21,7 +21,8 @@ class Scheduler {
 
   /// Starts the thread if it does not run.
   Status start();
-  /// Queues the steps of one operation and returns its ticket.
+  /// Queues the steps of one operation and returns its ticket. A quick step of an idle stream is
+  /// started at once.
   uint64_t add(Stream& stream, std::vector<Step> steps);
   /// Waits until `is_over`, called with the lock held, gives true; false after the timeout.
   bool wait(uint64_t timeout_ns, const std::function<bool()>& is_over);
@@ -57,6 +58,8 @@ class Scheduler {
 
   [[noreturn]] void run();
   bool start_steps(Lock& lock);
+  enum class Which { all, quick };
+  bool start_stream(Lock& lock, const std::shared_ptr<Stream>& stream, Which which);
   bool start_next(Lock& lock, const std::shared_ptr<Stream>& stream);
   bool may_start(Stream& stream);
   void call_host(const std::shared_ptr<Stream>& stream, const Started& started);

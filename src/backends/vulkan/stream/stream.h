@@ -46,7 +46,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<Step> waiting_;
   std::deque<std::shared_ptr<Started>> started_;
   uint64_t added_ticket_ = 0, over_ticket_ = 0;
-  bool is_busy_ = false;  // in the scheduler's list
+  bool is_busy_ = false;      // in the scheduler's list
+  bool is_starting_ = false;  // a thread starts its steps, in their order
 };
 
 /// Runs an entry that queues one operation of the context's stream, made by `make`, which gives a
