@@ -9,7 +9,7 @@ MINUTES ?= 10
 RUNS ?= 10000
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
+.PHONY: help build demo test fuzz fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-gpu test-vulkan test-long test-clients test-clients-long \
@@ -54,6 +54,8 @@ test-vulkan: ## all kernel tests on software Vulkan, and what it refuses (tests/
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
+fuzz-vulkan: ## the same on Vulkan's software device, structured and stepped shaders, for MINUTES
+	@scripts/fuzz.sh vulkan $(MINUTES) $(SEED)
 fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh protocols $(MINUTES) $(SEED)
 fuzz-api: ## random calls of the C ABI, the CUDA driver and its libraries, for MINUTES (SEED picks them)

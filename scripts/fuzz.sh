@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the engine and
-# the interpreter, with each vector ISA and execution mode; random kernels whose threads wait for
-# each other; random calls of the C ABI, of the CUDA driver and of the libraries beside it; random
+# fuzz.sh kernels|vulkan|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the engine
+# and the interpreter, with each vector ISA and execution mode; the same on Vulkan's software device,
+# in both modes of shaders; random kernels whose threads wait for each other; random calls of the C ABI, of the CUDA driver and of the libraries beside it; random
 # text on the parser; or mutated sources and names on what reads the types of kernels. Findings lie
 # in build/fuzz; those of calls are printed with what repeats them.
 set -euo pipefail
@@ -28,6 +28,21 @@ in_all_ways() {
 fuzz_kernels() {
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
   KM_KERNEL_TIMEOUT_MS=60000 in_all_ways build/release/tests/km_fuzz --keep="$kept"
+}
+
+fuzz_vulkan() {
+  local status=0
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-plugins km_fuzz
+  VK_DRIVER_FILES=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)
+  export VK_DRIVER_FILES VK_ICD_FILENAMES=$VK_DRIVER_FILES KM_TEST_DEVICE=vulkan:0 KM_CACHE_DIR=off
+  export KM_VULKAN_STEPPED
+  for KM_VULKAN_STEPPED in 0 1; do
+    echo "stepped: $KM_VULKAN_STEPPED, seed $seed, minutes: $(((minutes + 1) / 2))"
+    build/release/tests/km_fuzz --minutes=$(((minutes + 1) / 2)) --seed="$seed" --keep="$kept" ||
+      status=1
+    seed=$((seed + 1))
+  done
+  return $status
 }
 
 fuzz_protocols() {

@@ -92,6 +92,11 @@ std::string first_difference(const Kernel& kernel, const Memory& want, const Mem
   return want == got ? "" : "the input was written to";
 }
 
+/// Devices may refuse a module or one of its kernels.
+Kind kind_of(const kernels::Failure& failure) {
+  return failure.status == KM_ERROR_UNSUPPORTED_PTX ? Kind::refused : Kind::different;
+}
+
 Outcome compare_loaded(kernels::Module& module, const std::shared_ptr<const ptx::Module>& parsed,
                        const Kernel& kernel) {
   Memory want(kernel), got = want;
@@ -101,7 +106,7 @@ Outcome compare_loaded(kernels::Module& module, const std::shared_ptr<const ptx:
   try {
     run_engine(module, kernel, got);
   } catch (const kernels::Failure& failure) {
-    return {Kind::different, failure.what()};
+    return {kind_of(failure), failure.what()};
   }
   const std::string difference = first_difference(kernel, want, got);
   return {difference.empty() ? Kind::equal : Kind::different, difference};
@@ -149,8 +154,7 @@ Loaded load(const std::string& text) {
   try {
     loaded.module = session().ptx_text(text, "fuzz.ptx");
   } catch (const kernels::Failure& failure) {
-    const bool refused = failure.status == KM_ERROR_UNSUPPORTED_PTX;
-    loaded.failure = {refused ? Kind::refused : Kind::different, failure.what()};
+    loaded.failure = {kind_of(failure), failure.what()};
   }
   return loaded;
 }

@@ -3,6 +3,9 @@
 #include <fstream>
 #include <set>
 
+#include "ptx/forms.h"
+#include "ptx/target.h"
+
 namespace km::fuzz {
 
 using reference::Variant;
@@ -13,6 +16,10 @@ Instructions::Instructions(const std::vector<std::string>& refused_paths)
   for (const std::string& path : refused_paths) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) refused.insert(line);
+  }
+  const ptx::Target target = ptx::find_target(device_target()).value_or(ptx::Target{});
+  for (const ptx::Form& form : ptx::all_forms()) {
+    if (!form.targets.has(target)) refused.insert(ptx::form_key(form));
   }
   const auto is_refused = [&](const auto& one) {
     return refused.count(one.form) || refused.count(one.mnemonic);

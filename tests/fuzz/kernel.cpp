@@ -4,11 +4,12 @@
 #include <cctype>
 #include <string_view>
 
+#include "harness/session.h"
+
 namespace km::fuzz {
 namespace {
 
-constexpr const char* kHeader = R"(.version 9.5
-.target sm_100a
+constexpr const char* kHeader = R"(
 .address_size 64
 .const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
 .global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};
@@ -318,8 +319,10 @@ void add_written(const std::vector<Statement>& statements, std::set<std::string>
 
 }  // namespace
 
+const char* device_target() { return kernels::device_uri() == "cpu" ? "sm_100a" : "sm_90"; }
+
 std::string module_text(const std::vector<Kernel>& kernels) {
-  std::string text = kHeader;
+  std::string text = ".version 9.5\n.target " + std::string(device_target()) + kHeader;
   for (const Kernel& kernel : kernels) text += kernel_text(kernel);
   return text;
 }

@@ -51,6 +51,9 @@ inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 8, kFloats = 8, kDou
 /// The size of a register, a predicate stored as a word.
 unsigned bytes_of(const std::string& reg);
 
+/// The newest target of the device under test; only CPU devices can be of a chosen capability.
+const char* device_target();
+
 /// A module with these kernels and the functions that they call.
 std::string module_text(const std::vector<Kernel>& kernels);
 
