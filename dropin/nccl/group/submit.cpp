@@ -1,76 +1,32 @@
 #include "dropin/nccl/group/submit.h"
 
-#include <algorithm>
-#include <atomic>
-
-#include "comm/operation/exchange.h"
+#include "comm/group/post.h"
 #include "dropin/library/current_context.h"
 #include "dropin/library/work.h"
 
 namespace km::nccl {
 namespace {
 
-constexpr uint64_t kBytesPerNs = 4;
-
-/// The operations of one stream on one communicator.
-struct Part {
-  std::shared_ptr<comm::Communicator> communicator;
-  std::vector<comm::Operation> operations;
-};
-
-/// Ends a run of the work once all communicators have ended their parts.
-struct Run {
-  Run(size_t shares, void (*resume)(void*), void* resume_data)
-      : left(shares), resume(resume), resume_data(resume_data) {}
-  std::atomic<size_t> left;
-  void (*resume)(void*);
-  void* resume_data;
-};
-
 /// The operations of one call in one stream. They begin together, since each may wait for another.
 class CollectiveWork final : public library::Work {
  public:
-  CollectiveWork(const char* name, std::vector<Part> parts)
+  CollectiveWork(const char* name, std::vector<comm::Part> parts)
       : name_(name), parts_(std::move(parts)) {}
 
   const char* name() const noexcept override { return name_; }
-  uint64_t estimated_ns() const noexcept override {
-    uint64_t bytes = 0;
-    for (const Part& part : parts_) {
-      for (const comm::Operation& each : part.operations) {
-        bytes += comm::written_bytes(each.call, part.communicator->ranks());
-      }
-    }
-    return bytes / kBytesPerNs + 1;
-  }
+  uint64_t estimated_ns() const noexcept override { return comm::estimated_ns(parts_); }
   cu::CUresult run(uint64_t) const override {
     return library::fail_work(cu::CUDA_ERROR_NOT_SUPPORTED, "it has to be started");
   }
   bool is_asynchronous() const noexcept override { return true; }
 
   bool start(void (*resume)(void*), void* resume_data) const override {
-    // The starting thread has a share, so that an end within this call is its result.
-    auto* const run = std::make_unique<Run>(parts_.size() + 1, resume, resume_data).release();
-    for (const Part& each : parts_) {
-      if (each.communicator->post(each.operations, end_part, run)) end_share(run);
-    }
-    if (run->left.fetch_sub(1) != 1) return false;
-    const std::unique_ptr<Run> over(run);
-    return true;
+    return comm::post(parts_, resume, resume_data);
   }
 
  private:
-  /// Only the starting thread calls it, whose own share is left.
-  static void end_share(Run* run) { run->left.fetch_sub(1); }
-  static void end_part(void* data) {
-    auto* const run = static_cast<Run*>(data);
-    if (run->left.fetch_sub(1) != 1) return;
-    const std::unique_ptr<Run> over(run);
-    over->resume(over->resume_data);
-  }
-
   const char* const name_;
-  const std::vector<Part> parts_;
+  const std::vector<comm::Part> parts_;
 };
 
 /// The operations of one stream of one context.
@@ -78,7 +34,7 @@ struct Queue {
   cu::CUcontext context;
   cu::CUstream stream;
   const char* name;
-  std::vector<Part> parts;
+  std::vector<comm::Part> parts;
   std::vector<library::BlasArray> arrays;
   std::vector<SharedHandle> handles;
 };
@@ -115,14 +71,9 @@ void add_arrays(const Request& request, std::vector<library::BlasArray>* arrays)
 }
 
 void add(const Request& request, Queue* queue) {
-  auto part = std::find_if(queue->parts.begin(), queue->parts.end(), [&](const Part& each) {
-    return each.communicator == request.communicator;
-  });
-  if (part == queue->parts.end()) {
-    part = queue->parts.insert(part, Part{request.communicator, {}});
-    queue->handles.push_back(request.handle);
-  }
-  part->operations.push_back(request.operation);
+  const size_t parts = queue->parts.size();
+  comm::add_operation(request.communicator, request.operation, &queue->parts);
+  if (queue->parts.size() != parts) queue->handles.push_back(request.handle);
   add_arrays(request, &queue->arrays);
 }
 

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { INT8, UINT8, INT32, UINT32, INT64, UINT64, F16, F32, F64, BF16, E4M3, E5M2, TYPES };
-enum { SUM, PROD, MAX, MIN, AVG, OPS };
+#include "support/comm_numbers.h"
+
 enum {
   SUCCESS,
   CUDA_ERROR,

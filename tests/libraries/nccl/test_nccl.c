@@ -1,5 +1,5 @@
 /* Communicators of libnccl: groups, splits, captures, settings, memory, and wrong calls. */
-#include "nccl_numbers.h"
+#include "nccl_ranks.h"
 
 enum { COUNT = 5000 };
 

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <time.h>
 
-#include "nccl_numbers.h"
+#include "nccl_ranks.h"
 
 enum { COUNT = 1000, MOST_SECONDS = 20 };
 

@@ -1,7 +1,7 @@
 /* Random calls of libnccl with right and wrong arguments: each gives a result, none ends the
  * process or stands still, and a communicator that is made afterwards works. KM_TEST_CALLS says how
  * many. */
-#include "nccl_numbers.h"
+#include "nccl_ranks.h"
 
 int ncclAllReduceConfig(const void*, void*, size_t, int, int, communicator, cudaStream_t, void*);
 int ncclGatherConfig(const void*, void*, size_t, int, int, communicator, cudaStream_t, void*);

@@ -1,6 +1,6 @@
 /* Every collective operation of libnccl with each type, reduction and form, among 2 to 8 ranks that
  * are threads or processes, against a plain reference. */
-#include "nccl_numbers.h"
+#include "nccl_ranks.h"
 
 enum {
   ALL_REDUCE,

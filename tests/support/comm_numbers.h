@@ -1,11 +1,13 @@
-/* Elements of all of NCCL's types as doubles. */
+/* Elements of all types of communicators as doubles, and what reductions of them give. */
 #pragma once
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "nccl_ranks.h"
+/* Numbered as NCCL's. */
+enum { INT8, UINT8, INT32, UINT32, INT64, UINT64, F16, F32, F64, BF16, E4M3, E5M2, TYPES };
+enum { SUM, PROD, MAX, MIN, AVG, OPS };
 
 static const int type_bytes[TYPES] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
