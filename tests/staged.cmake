@@ -61,7 +61,7 @@ km_add_staged_tests(c c)
 km_add_staged_tests(fault fault)
 
 # What needs a second device skips itself otherwise.
-foreach(stem concurrency context event order order_random)
+foreach(stem comm_values concurrency context event order order_random)
   add_test(NAME c.${stem}.devices COMMAND km_c_${stem})
   set_tests_properties(c.${stem}.devices PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS c
     ENVIRONMENT "${KM_TEST_ENVIRONMENT};KM_CPU_DEVICES=2;KM_CPU_THREADS=4")

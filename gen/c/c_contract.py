@@ -18,6 +18,7 @@ NEVER = re.compile(r"never (KM_ERROR_\w+)")
 WORDS = {  # handles whose type has another name in prose
     "km_host_memory": "host memory", "km_blas": "BLAS object", "km_graph_exec": "graph exec",
     "km_tune": "tuning", "km_fft": "plan of transforms",
+    "km_comm": "communicator",
 }
 # types without a context, which a reset does not affect
 NO_CONTEXT = {"km_device", "km_context", "km_program", "km_tune"}
@@ -90,6 +91,36 @@ def is_sparse_call(function) -> bool:
     return any(p.type == "const km_sparse_matrix*" for p in function.parameters)
 
 
+def is_comm_call(function) -> bool:
+    """True for an operation of a communicator."""
+    return [p.type for p in function.parameters[:2]] == ["km_comm", "km_stream"]
+
+
+def comm_argument(function) -> str:
+    """The condition of a wrong argument of a communicator's operation."""
+    names = [p.name for p in function.parameters]
+    arrays = [p.name for p in function.parameters if p.type == "const km_array*"]
+    parts = ["`type` is none that communicators have"]
+    if "reduction" in names:
+        parts.append("`reduction` is no km_comm_reduction")
+        parts.append("`scale` is null for a scaled sum or given for another reduction")
+    parts += [f"`{name}` is no rank" for name in ("root", "peer") if name in names]
+    parts.append(f"{listed(arrays)} is null where the rank needs it")
+    parts.append("an address is no multiple of an element's size")
+    if arrays[1:]:
+        parts.append("`send` and `receive` overlap without being in place")
+    return "when " + ", ".join(parts[:-1]) + ", or " + parts[-1]
+
+
+COMM_COMMON = (
+    ("KM_ERROR_OUT_OF_BOUNDS", "when an array reaches beyond its slice or allocation"),
+    ("KM_ERROR_CONTEXT_MISMATCH", "when the stream belongs to another context than the "
+     "communicator, or a slice to one without peer access"),
+    ("KM_ERROR_NOT_PERMITTED", "when an array that is written lies in a file mapped read-only"),
+    ("KM_ERROR_IO", "when the communicator has failed, with the reason"),
+)
+
+
 def blas_argument(function) -> str:
     """The condition of a wrong argument of a BLAS routine."""
     is_sparse = is_sparse_call(function)
@@ -119,6 +150,8 @@ def argument_defaults(function, with_size: set) -> list:
     found = []
     if is_blas_call(function):
         return [blas_argument(function)]
+    if is_comm_call(function):
+        return [comm_argument(function)]
     if "dependencies" in names:
         found.append("when `dependencies` is null and `dependency_count` is not 0, names no node "
                      "of the graph or names one twice")
@@ -148,10 +181,17 @@ def defaults(function, handles: list, with_size: set) -> list:
         found.append(("KM_ERROR_CONTEXT_LOST",
                       "when the context of `blas` or of a slice was reset after its creation"))
         found += BLAS_COMMON
+    elif is_comm_call(function):
+        found[-1] = ("KM_ERROR_INVALID_HANDLE", "when `comm` is not a live communicator, `stream` "
+                     "not a live stream, or the `slice` of an array neither 0 nor a live slice")
+        found.append(("KM_ERROR_CONTEXT_LOST", "when the context of `comm`, of `stream` or of a "
+                      "slice was reset after its creation"))
+        found += COMM_COMMON
     elif inner and not function.name.endswith("_destroy"):
         found.append(("KM_ERROR_CONTEXT_LOST",
                       f"when the context of {listed(inner)} was reset after its creation"))
-    if sum(p.type not in NO_CONTEXT - {"km_context"} for p in taken) > 1:
+    if (sum(p.type not in NO_CONTEXT - {"km_context"} for p in taken) > 1
+            and not is_comm_call(function)):
         found.append(("KM_ERROR_CONTEXT_MISMATCH",
                       "when the objects belong to different contexts"))
     if any(p.name == "capacity_bytes" for p in function.parameters):
@@ -159,7 +199,8 @@ def defaults(function, handles: list, with_size: set) -> list:
                       "when the text needs more than `capacity_bytes`"))
     found += [("KM_ERROR_INVALID_ARGUMENT", when)
               for when in argument_defaults(function, with_size)]
-    return found + ([("", STICKY_TEXT)] if is_blas_call(function) else [])
+    has_sticky = is_blas_call(function) or is_comm_call(function)
+    return found + ([("", STICKY_TEXT)] if has_sticky else [])
 
 
 def merge(implied: list, own: list, never: list) -> list:

@@ -32,7 +32,8 @@ C_RULES = [
     (r"void\*", r"destination", "room({of})"),
     (r"const void\*", r"source|data|value", "data({of})"),
     (r"const void\*", r"arguments", "input(kArguments, 1, {of})"),
-    (r"const void\*", r"alpha|beta|c|s|y1|parameters", "input(kBlasScalar, 64, -1)"),
+    (r"const void\*", r"alpha|beta|c|s|y1|parameters|scale", "input(kBlasScalar, 64, -1)"),
+    (r"const km_context\*", r"contexts", "in_handles(k_km_context, {of})"),
     (r"void\*", r"a|b|c|s|d1|d2|x1|parameters", "output(64, -1)"),
     (r"km_\w+_callback", r"\w+", "callback(k_{type})"),
     (r"double", r"\w+", "real(8)"),
@@ -40,6 +41,8 @@ C_RULES = [
 COUNT_NAMES = {  # pointer to elements -> names of its count; the first that the function has
     "buffer": ["capacity_bytes"],
     "nodes": ["capacity"],
+    "contexts": ["count"],
+    "out_comms": ["count"],
     "out_records": ["capacity"],
     "out_counts": ["capacity"],
     "out_allocations": ["capacity"],
@@ -111,11 +114,12 @@ def c_kind(parameter, names, handles, enums):
     kind, name = parameter.type, parameter.name
     if kind in handles:
         return f"handle(k_{kind})"
+    of = place_of(names, COUNT_NAMES.get(name, []))
     if kind.endswith("*") and kind[:-1] in handles:
-        return f"out_handle(k_{kind[:-1]})"
+        base = f"k_{kind[:-1]}"
+        return f"out_handle({base})" if of < 0 else f"out_handles({base}, {of})"
     if kind in enums:
         return f"enumerator(kEnum_{kind})"
-    of = place_of(names, COUNT_NAMES.get(name, []))
     for types, wanted, made in C_RULES:
         if re.fullmatch(types, kind) and re.fullmatch(wanted, name):
             return made.format(of=of, type=kind, text=C_TEXTS.get(name, "kWord"))

@@ -45,6 +45,7 @@
 #include "fft.h"
 #include "solve.h"
 #include "sparse.h"
+#include "comm.h"
 #include "tune.h"
 /* clang-format on */
 

@@ -40,7 +40,7 @@ enum {
   KM_GRAPH_NODE_FILL_2D = 12,
   KM_GRAPH_NODE_COPY_PEER = 13, /* between contexts */
   KM_GRAPH_NODE_BLAS = 14,
-  KM_GRAPH_NODE_LIBRARY = 15,   /* a call of km_fft, km_sparse or km_solve */
+  KM_GRAPH_NODE_LIBRARY = 15,   /* a call of km_fft, km_sparse, km_solve or km_comm */
   KM_GRAPH_NODE_MEMORY_OPS = 64 /* a number that is written or waited for */
 };
 

@@ -38,6 +38,7 @@ typedef struct kmb_function kmb_function;
 typedef struct kmb_graph kmb_graph;
 typedef struct kmb_blas kmb_blas;
 typedef struct kmb_fft kmb_fft;
+typedef struct kmb_comm kmb_comm;
 
 typedef struct kmb_error {
   int64_t native_code;
@@ -239,10 +240,40 @@ typedef struct kmb_solve_call {
   kmb_blas_array info;
 } kmb_solve_call;
 
+typedef enum kmb_comm_kind {
+  KMB_COMM_ALL_REDUCE = 1,
+  KMB_COMM_REDUCE = 2,
+  KMB_COMM_BROADCAST = 3,
+  KMB_COMM_ALL_GATHER = 4,
+  KMB_COMM_REDUCE_SCATTER = 5,
+  KMB_COMM_ALL_TO_ALL = 6,
+  KMB_COMM_GATHER = 7,
+  KMB_COMM_SCATTER = 8,
+  KMB_COMM_SEND = 9,
+  KMB_COMM_RECEIVE = 10
+} kmb_comm_kind;
+/* One rank's part of an operation. */
+typedef struct kmb_comm_operation {
+  kmb_comm* comm;
+  kmb_comm_kind kind;
+  km_element_type type;
+  km_comm_reduction reduction; /* 0: none */
+  uint32_t root;               /* or the other rank of a message */
+  uint64_t count;              /* elements of a block */
+  uint64_t send, receive;      /* 0: the rank has no such array */
+  uint8_t scale[8];            /* of KM_COMM_REDUCTION_SCALED_SUM: one element */
+} kmb_comm_operation;
+/* Operations that begin together, since each may wait for another. */
+typedef struct kmb_comm_call {
+  const kmb_comm_operation* operations; /* copied */
+  uint64_t count;
+} kmb_comm_call;
+
 typedef enum kmb_library_kind {
   KMB_LIBRARY_FFT = 1,
   KMB_LIBRARY_SPARSE = 2,
-  KMB_LIBRARY_SOLVE = 3
+  KMB_LIBRARY_SOLVE = 3,
+  KMB_LIBRARY_COMM = 4
 } kmb_library_kind;
 typedef struct kmb_library_call {
   const char* name; /* for profiles and messages: "km_sparse_mv"; static lifetime */
@@ -252,6 +283,7 @@ typedef struct kmb_library_call {
     kmb_fft_call fft;
     kmb_sparse_call sparse;
     kmb_solve_call solve;
+    kmb_comm_call comm;
   };
 } kmb_library_call;
 
@@ -694,6 +726,27 @@ typedef struct kmb_backend {
    * routines that the backend does not have. */
   km_status (*library_submit)(kmb_stream* stream, const kmb_library_call* call,
                               uint64_t* out_ticket, kmb_error* error);
+
+  /* Communicators. All optional (null: none). Their operations are calls of library_submit, which
+   * may use a communicator after comm_destroy. A failure of a communicator is
+   * KM_ERROR_IO, whose text names the ranks. */
+
+  /* CUDA: ncclGetUniqueId. */
+  km_status (*comm_id_create)(kmb_device* device, km_comm_id* out_id, kmb_error* error);
+  /* BLOCKING: until all ranks have joined. CUDA: ncclCommInitRank. */
+  km_status (*comm_create)(kmb_context* context, const km_comm_id* id, uint32_t rank_count,
+                           uint32_t rank, kmb_comm** out_comm, kmb_error* error);
+  /* BLOCKING: until all ranks have called it. Null for a negative color. CUDA: ncclCommSplit. */
+  km_status (*comm_split)(kmb_comm* comm, int32_t color, int32_t key, kmb_comm** out_comm,
+                          kmb_error* error);
+  /* CUDA: ncclCommDestroy. */
+  void (*comm_destroy)(kmb_comm* comm);
+  /* CUDA: ncclCommAbort. */
+  void (*comm_abort)(kmb_comm* comm);
+  /* KM_SUCCESS, or the communicator's failure. CUDA: ncclCommGetAsyncError. */
+  km_status (*comm_status)(kmb_comm* comm, kmb_error* error);
+  /* Fills all members but struct_size. CUDA: ncclGetVersion. */
+  void (*comm_info)(kmb_comm* comm, km_comm_info* out_info);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

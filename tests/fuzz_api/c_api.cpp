@@ -42,6 +42,10 @@ constexpr Rare kRare[] = {
     {"km_profiler_write", 20},
     {"km_context_limit_set", 10},
     {"km_context_synchronize", 4},
+    {"km_comm_create_all", 10},
+    {"km_comm_split", 10},
+    {"km_comm_send", 50},  // nobody may receive it: its stream waits for the time limit
+    {"km_comm_receive", 50},
 };
 constexpr Maker kMakers[] = {
     {k_km_device, "km_device_open", 2},     {k_km_context, "km_context_create", 3},
@@ -52,13 +56,14 @@ constexpr Maker kMakers[] = {
     {k_km_pool, "km_pool_create", 1},       {k_km_graph, "km_graph_create", 2},
     {kNode, "km_graph_add_kernel", 2},      {k_km_graph_exec, "km_graph_exec_create", 2},
     {k_km_blas, "km_blas_create", 2},       {k_km_tune, "km_tune_create", 1},
-    {k_km_fft, "km_fft_create", 2},
+    {k_km_fft, "km_fft_create", 2},         {k_km_comm, "km_comm_create", 2},
 };
 // In the order in which their handles are ended, and with what.
 constexpr Rare kEnders[] = {
     {"km_tune_destroy", k_km_tune},
     {"km_blas_destroy", k_km_blas},
     {"km_fft_destroy", k_km_fft},
+    {"km_comm_destroy", k_km_comm},
     {"km_launch_destroy", k_km_launch},
     {"km_graph_exec_destroy", k_km_graph_exec},
     {"km_graph_destroy", k_km_graph},
@@ -86,6 +91,9 @@ const Script kScripts[] = {
     {"km_stream_create", "km_fft_create", "km_fft_execute", "km_stream_begin_capture",
      "km_fft_execute", "km_fft_destroy", "km_stream_end_capture", "km_graph_exec_create",
      "km_graph_exec_launch", "km_graph_exec_launch"},
+    {"km_stream_create", "km_comm_create", "km_comm_all_reduce", "km_comm_group_begin",
+     "km_comm_send", "km_comm_receive", "km_comm_group_end", "km_stream_begin_capture",
+     "km_comm_all_gather", "km_stream_end_capture", "km_graph_exec_create", "km_graph_exec_launch"},
     {"km_stream_create", "km_stream_begin_capture", "km_event_record", "km_memory_copy",
      "km_stream_synchronize", "km_launch_kernel", "km_stream_end_capture"},
     {"km_graph_create", "km_graph_add_kernel", "km_graph_add_copy", "km_graph_add_upload",
@@ -162,7 +170,9 @@ class CApi final : public Api {
  public:
   CApi()
       : Api({kRows, kEnumerations, kHandleTypeCount, kMakers, kScripts, k_km_graph, kNode,
-             find_rarity}) {}
+             find_rarity}) {
+    setenv("KM_COMM_TIMEOUT_S", "1", 1);
+  }
 
   uint32_t current_group(Shared&) const override { return 0; }
   void enter_group(uint32_t, Shared&) override {}
@@ -382,6 +392,17 @@ km_sparse_matrix draw_sparse(Values& values) {
   return matrix;
 }
 
+/// The name of a new communicator, or any bytes.
+km_comm_id draw_comm_id(Values& values) {
+  km_comm_id id{};
+  const Word context = values.handle(k_km_context, values.is_wrong());
+  const auto handle = reinterpret_cast<km_context>(context);  // NOLINT: handles are numbers
+  if (values.is_wrong() || km_comm_id_create(handle, &id) != KM_SUCCESS) {
+    for (uint8_t& each : id.bytes) each = static_cast<uint8_t>(values.random.below(256));
+  }
+  return id;
+}
+
 void fill_arguments(Values& values, uint8_t* memory, size_t size_bytes) {
   for (size_t at = 0; at < size_bytes; at += 8) {
     const Word word = at == 16 ? values.random.below(256) : values.address(values.is_wrong());
@@ -421,6 +442,8 @@ void CApi::fill(const Row& row, const Parameter& parameter, Values& values, void
       return fill_each<km_array>(memory, count, [&](size_t) { return draw_array(values); });
     case k_km_fft_shape:
       return fill_each<km_fft_shape>(memory, count, [&](size_t) { return draw_shape(values); });
+    case k_km_comm_id:
+      return fill_each<km_comm_id>(memory, count, [&](size_t) { return draw_comm_id(values); });
     case kBlockShapes:
       return fill_each<uint32_t>(memory, 3 * count, [&](size_t) {
         return narrow(values.number(kDimension, values.is_wrong()));
@@ -452,6 +475,11 @@ void CApi::adjust(const Row& row, Values& values, Word* words) {
     words[2] = std::min(words[2], HostMemory::kPagesBytes / words[3]);
     if (words[2] == 0) words[3] = std::min<Word>(words[3], HostMemory::kPagesBytes);
   }
+  // Ranks of other processes would never come.
+  constexpr Word kMostRanks = 4096;
+  if (is_named(row, "km_comm_create") && words[2] <= kMostRanks) words[2] = words[2] != 0 ? 1 : 0;
+  if (is_named(row, "km_comm_create") && !values.is_wrong()) words[3] = 0;
+  if (is_named(row, "km_comm_create_all")) words[1] = std::min<Word>(words[1], 2);
   if (has_part(row, "km_blas_") || has_part(row, "km_sparse_")) {
     for (size_t i = 0; i < row.parameter_count; ++i) {
       const bool is_count = row.parameters[i].kind == Kind::kNumber;

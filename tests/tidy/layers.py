@@ -29,7 +29,7 @@ INSIDE = [
           "names the backends of this build; nothing else knows them all"),
     layer("backends/cuda", "backend cuda ptx base",
           "NVIDIA GPUs, by their driver; linked into the library, the driver is not"),
-    layer("backends/cpu", "backend simt ptx math base",
+    layer("backends/cpu", "backend simt ptx math comm base",
           "the CPU: worker pool, streams, memory, faults (in the plugin)"),
     layer("backends/vulkan", "backend spirv simt ptx base",
           "GPUs by Vulkan, with SPIR-V: queues, memory, launches (in the plugin)"),

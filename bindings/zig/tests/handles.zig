@@ -28,6 +28,7 @@ fn refuseEverywhere(value: u64) !void {
     const exec = Handle(c.km_graph_exec, value);
     const blas = Handle(c.km_blas, value);
     const fft = Handle(c.km_fft, value);
+    const comm = Handle(c.km_comm, value);
     const place: c.km_array = .{};
     const tune = Handle(c.km_tune, value);
     const results = [_]c.km_status{
@@ -65,6 +66,8 @@ fn refuseEverywhere(value: u64) !void {
         c.km_blas_scal(blas, c.KM_DATA_TYPE_F32, 1, &number, &.{ .slice = value }),
         c.km_fft_destroy(fft),
         c.km_fft_execute(fft, c.KM_FFT_DIRECTION_FORWARD, &place, &place),
+        c.km_comm_destroy(comm),
+        c.km_comm_status(comm),
         c.km_tune_destroy(tune),
         c.km_tune_set_budget(tune, 1, 1),
     };

@@ -26,4 +26,25 @@ km_status library_submit(kmb_stream*, const kmb_library_call*, uint64_t*, kmb_er
   return unsupported("libraries", error);
 }
 
+km_status comm_id_create(kmb_device*, km_comm_id*, kmb_error* error) {
+  return unsupported("communicators", error);
+}
+
+km_status comm_create(kmb_context*, const km_comm_id*, uint32_t, uint32_t, kmb_comm**,
+                      kmb_error* error) {
+  return unsupported("communicators", error);
+}
+
+km_status comm_split(kmb_comm*, int32_t, int32_t, kmb_comm**, kmb_error* error) {
+  return unsupported("communicators", error);
+}
+
+void comm_destroy(kmb_comm*) {}
+
+void comm_abort(kmb_comm*) {}
+
+km_status comm_status(kmb_comm*, kmb_error* error) { return unsupported("communicators", error); }
+
+void comm_info(kmb_comm*, km_comm_info*) {}
+
 }  // namespace km::null

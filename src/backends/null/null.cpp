@@ -99,6 +99,13 @@ const kmb_backend& null_backend() {
       .fft_create = null::fft_create,
       .fft_destroy = null::fft_destroy,
       .library_submit = null::library_submit,
+      .comm_id_create = null::comm_id_create,
+      .comm_create = null::comm_create,
+      .comm_split = null::comm_split,
+      .comm_destroy = null::comm_destroy,
+      .comm_abort = null::comm_abort,
+      .comm_status = null::comm_status,
+      .comm_info = null::comm_info,
   };
   return kTable;
 }

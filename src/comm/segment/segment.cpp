@@ -107,8 +107,10 @@ Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) 
 
 Failure open_id(const UniqueId& id, File* out) {
   if (id.magic != kMagic) {
-    return make_failure(FailureKind::kArgument,
-                        "this is no unique id of this library: ncclGetUniqueId makes them");
+    return make_failure(
+        FailureKind::kArgument,
+        "this is no unique id of this library: km_comm_id_create and ncclGetUniqueId "
+        "make them");
   }
   if (id.host != host_number()) {
     return make_failure(FailureKind::kArgument,

@@ -214,10 +214,11 @@ Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
   return SharedWork(std::move(work));
 }
 
-Result<SharedWork> library_work(const LibraryWork& given) {
-  auto work = new_work(LibraryOperation{Ref<ContextChild>::share(*given.holder),
-                                        std::make_unique<const kmb_library_call>(given.call)});
-  for (const BlasOperand& operand : given.arrays()) KM_TRY(keep(*work, operand.use()));
+Result<SharedWork> library_work(const kmb_library_call& call, ContextChild& holder,
+                                std::span<const BlasOperand> arrays) {
+  auto work = new_work(LibraryOperation{Ref<ContextChild>::share(holder),
+                                        std::make_unique<const kmb_library_call>(call)});
+  for (const BlasOperand& operand : arrays) KM_TRY(keep(*work, operand.use()));
   return SharedWork(std::move(work));
 }
 

@@ -34,7 +34,9 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
 SharedWork host_work(km_host_callback callback, void* user_data,
                      std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
-Result<SharedWork> library_work(const LibraryWork& work);
+/// The work of a library's call; `holder` keeps what the call refers to.
+Result<SharedWork> library_work(const kmb_library_call& call, ContextChild& holder,
+                                std::span<const BlasOperand> arrays);
 /// The uses name the memory that the task accesses.
 Result<SharedWork> task_work(Context& context, const kmb_task& task,
                              std::span<const MemoryUse> uses);

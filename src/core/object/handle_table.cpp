@@ -30,7 +30,8 @@ const char* handle_type_name(ObjectType type) {
   constexpr const char* kNames[kObjectTypeCount] = {
       "",         "km_device",     "km_context",  "km_stream", "km_event",   "km_host_memory",
       "km_slice", "km_module",     "km_function", "km_launch", "km_program", "km_pool",
-      "km_graph", "km_graph_exec", "km_blas",     "km_tune",   "km_fft",     ""};
+      "km_graph", "km_graph_exec", "km_blas",     "km_tune",   "km_fft",     "km_comm",
+      ""};
   return kNames[static_cast<uint8_t>(type) % kObjectTypeCount];
 }
 

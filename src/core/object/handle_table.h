@@ -39,9 +39,10 @@ enum class ObjectType : uint8_t {
   kBlas,
   kTune,
   kFft,
+  kComm,
   kMemory,  // internal: allocations that are found by address
 };
-inline constexpr uint8_t kObjectTypeCount = 18;
+inline constexpr uint8_t kObjectTypeCount = 19;
 /// The type's name, "km_stream"; empty for values that are not a type.
 const char* handle_type_name(ObjectType type);
 /// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no canonical address equals an

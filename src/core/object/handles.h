@@ -7,6 +7,7 @@
 namespace km {
 
 class Blas;
+class Comm;
 class Fft;
 class Context;
 class Device;
@@ -60,6 +61,7 @@ KM_HANDLE_TRAITS(km_graph, Graph, kGraph);
 KM_HANDLE_TRAITS(km_graph_exec, GraphExec, kGraphExec);
 KM_HANDLE_TRAITS(km_blas, Blas, kBlas);
 KM_HANDLE_TRAITS(km_fft, Fft, kFft);
+KM_HANDLE_TRAITS(km_comm, Comm, kComm);
 KM_HANDLE_TRAITS(km_tune, Tune, kTune);
 #undef KM_HANDLE_TRAITS
 

@@ -13,7 +13,7 @@ Status submit_library(Stream& stream, const LibraryWork& work) {
   }
   KM_TRY(check_operands(work.arrays()));
   if (stream.is_capturing()) [[unlikely]]
-    return capture_result(stream, library_work(work));
+    return capture_result(stream, library_work(work.call, *work.holder, work.arrays()));
   std::array<MemoryUse, kMostOperands> uses;
   for (uint32_t i = 0; i < work.operand_count; ++i) uses[i] = work.operands[i].use();
   return submit(stream, {uses.data(), work.operand_count}, [&](Submission&, uint64_t* ticket) {

@@ -16,6 +16,7 @@ enum {
   HANDLE_GRAPH_EXEC,
   HANDLE_BLAS,
   HANDLE_FFT,
+  HANDLE_COMM,
   HANDLE_TUNE,
   HANDLE_TYPE_COUNT
 };
@@ -1204,6 +1205,84 @@ static km_status call_km_sparse_sm(const uint64_t* handles, call_values* values)
   return km_sparse_sm(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, NULL);
 }
 
+static km_status call_km_comm_id_create(const uint64_t* handles, call_values* values) {
+  return km_comm_id_create(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_comm_create(const uint64_t* handles, call_values* values) {
+  return km_comm_create(handles[0], NULL, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_comm_split(const uint64_t* handles, call_values* values) {
+  return km_comm_split(handles[0], 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_comm_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_destroy(handles[0]);
+}
+
+static km_status call_km_comm_abort(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_abort(handles[0]);
+}
+
+static km_status call_km_comm_status(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_status(handles[0]);
+}
+
+static km_status call_km_comm_info_get(const uint64_t* handles, call_values* values) {
+  return km_comm_info_get(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_comm_all_reduce(const uint64_t* handles, call_values* values) {
+  return km_comm_all_reduce(handles[0], handles[1], NULL, NULL, 0, 0, 0, values->bytes);
+}
+
+static km_status call_km_comm_reduce(const uint64_t* handles, call_values* values) {
+  return km_comm_reduce(handles[0], handles[1], NULL, NULL, 0, 0, 0, values->bytes, 0);
+}
+
+static km_status call_km_comm_reduce_scatter(const uint64_t* handles, call_values* values) {
+  return km_comm_reduce_scatter(handles[0], handles[1], NULL, NULL, 0, 0, 0, values->bytes);
+}
+
+static km_status call_km_comm_broadcast(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_broadcast(handles[0], handles[1], NULL, NULL, 0, 0, 0);
+}
+
+static km_status call_km_comm_all_gather(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_all_gather(handles[0], handles[1], NULL, NULL, 0, 0);
+}
+
+static km_status call_km_comm_all_to_all(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_all_to_all(handles[0], handles[1], NULL, NULL, 0, 0);
+}
+
+static km_status call_km_comm_gather(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_gather(handles[0], handles[1], NULL, NULL, 0, 0, 0);
+}
+
+static km_status call_km_comm_scatter(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_scatter(handles[0], handles[1], NULL, NULL, 0, 0, 0);
+}
+
+static km_status call_km_comm_send(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_send(handles[0], handles[1], NULL, 0, 0, 0);
+}
+
+static km_status call_km_comm_receive(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_comm_receive(handles[0], handles[1], NULL, 0, 0, 0);
+}
+
 static km_status call_km_tune_create(const uint64_t* handles, call_values* values) {
   return km_tune_create(handles[0], values->text, 0, values->text, out_at(values, 0));
 }
@@ -1526,6 +1605,23 @@ static const handle_call handle_calls[] = {
     {"km_sparse_mm", call_km_sparse_mm, 1, {HANDLE_BLAS}, 0},
     {"km_sparse_sv", call_km_sparse_sv, 1, {HANDLE_BLAS}, 0},
     {"km_sparse_sm", call_km_sparse_sm, 1, {HANDLE_BLAS}, 0},
+    {"km_comm_id_create", call_km_comm_id_create, 1, {HANDLE_CONTEXT}, 0},
+    {"km_comm_create", call_km_comm_create, 1, {HANDLE_CONTEXT}, 0},
+    {"km_comm_split", call_km_comm_split, 1, {HANDLE_COMM}, 0},
+    {"km_comm_destroy", call_km_comm_destroy, 1, {HANDLE_COMM}, 1},
+    {"km_comm_abort", call_km_comm_abort, 1, {HANDLE_COMM}, 0},
+    {"km_comm_status", call_km_comm_status, 1, {HANDLE_COMM}, 0},
+    {"km_comm_info_get", call_km_comm_info_get, 1, {HANDLE_COMM}, 0},
+    {"km_comm_all_reduce", call_km_comm_all_reduce, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_reduce", call_km_comm_reduce, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_reduce_scatter", call_km_comm_reduce_scatter, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_broadcast", call_km_comm_broadcast, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_all_gather", call_km_comm_all_gather, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_all_to_all", call_km_comm_all_to_all, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_gather", call_km_comm_gather, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_scatter", call_km_comm_scatter, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_send", call_km_comm_send, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
+    {"km_comm_receive", call_km_comm_receive, 2, {HANDLE_COMM, HANDLE_STREAM}, 0},
     {"km_tune_create", call_km_tune_create, 1, {HANDLE_DEVICE}, 0},
     {"km_tune_destroy", call_km_tune_destroy, 1, {HANDLE_TUNE}, 1},
     {"km_tune_add_candidate", call_km_tune_add_candidate, 1, {HANDLE_TUNE}, 0},

@@ -61,6 +61,16 @@ static km_status create_fft(uint64_t stream, uint64_t* out) {
   return km_fft_create(stream, &shape, out);
 }
 
+static km_status create_comm(uint64_t stream, uint64_t* out) {
+  uint64_t context;
+  km_comm_id id;
+  OK(km_stream_context(stream, &context));
+  km_status status = km_comm_id_create(context, &id);
+  if (status == KM_SUCCESS) status = km_comm_create(context, &id, 1, 0, out);
+  OK(km_context_destroy(context));
+  return status;
+}
+
 /* On a device that has no such library, one of the CPU will do: these tests are about handles. */
 static uint64_t create_in(uint64_t stream, km_status (*create)(uint64_t, uint64_t*)) {
   uint64_t made = 0, device, context, other;
@@ -92,6 +102,7 @@ static void create_all(const fixture* f, uint64_t* handles) {
   OK(km_graph_exec_create(handles[HANDLE_GRAPH], &handles[HANDLE_GRAPH_EXEC]));
   handles[HANDLE_BLAS] = create_in(handles[HANDLE_STREAM], create_blas);
   handles[HANDLE_FFT] = create_in(handles[HANDLE_STREAM], create_fft);
+  handles[HANDLE_COMM] = create_in(handles[HANDLE_STREAM], create_comm);
   OK(km_tune_create(handles[HANDLE_DEVICE], test_ptx, 0, "noop", &handles[HANDLE_TUNE]));
 }
 
@@ -111,6 +122,7 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
   OK(km_fft_destroy(handles[HANDLE_FFT]));
+  OK(km_comm_destroy(handles[HANDLE_COMM]));
   OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 
@@ -369,6 +381,7 @@ static void destroying_null_is_fine(void** state) {
   OK(km_graph_exec_destroy(0));
   OK(km_blas_destroy(0));
   OK(km_fft_destroy(0));
+  OK(km_comm_destroy(0));
   OK(km_tune_destroy(0));
 }
 
@@ -397,6 +410,7 @@ static void parents_first(void** state) {
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
   OK(km_fft_destroy(handles[HANDLE_FFT]));
+  OK(km_comm_destroy(handles[HANDLE_COMM]));
   OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 

@@ -1,4 +1,4 @@
-// Objects of BLAS and of transforms of the fake backend, which computes nothing.
+// Objects of BLAS, of transforms and of communicators of the fake backend, which computes nothing.
 #include "support/core/fake_objects.h"
 
 namespace km::test {
@@ -31,6 +31,35 @@ km_status library_submit(kmb_stream*, const kmb_library_call*, uint64_t*, kmb_er
   return fail(KM_ERROR_NOT_SUPPORTED, "the fake backend has no routines of libraries", error);
 }
 
+km_status comm_id_create(kmb_device*, km_comm_id* out_id, kmb_error* error) {
+  if (const km_status status = begin_call(error)) return status;
+  *out_id = {};
+  return KM_SUCCESS;
+}
+
+km_status comm_create(kmb_context* context, const km_comm_id*, uint32_t, uint32_t,
+                      kmb_comm** out_comm, kmb_error* error) {
+  if (const km_status status = begin_call(error)) return status;
+  if (const km_status status = check_sticky(context, error)) return status;
+  *out_comm = reinterpret_cast<kmb_comm*>(context);
+  return KM_SUCCESS;
+}
+
+km_status comm_split(kmb_comm* comm, int32_t color, int32_t, kmb_comm** out_comm,
+                     kmb_error* error) {
+  if (const km_status status = begin_call(error)) return status;
+  *out_comm = color < 0 ? nullptr : comm;
+  return KM_SUCCESS;
+}
+
+void comm_destroy(kmb_comm*) {}
+
+void comm_abort(kmb_comm*) {}
+
+km_status comm_status(kmb_comm*, kmb_error* error) { return begin_call(error); }
+
+void comm_info(kmb_comm*, km_comm_info* out_info) { out_info->rank_count = 1; }
+
 }  // namespace
 
 void add_blas_entries(kmb_backend* table) {
@@ -40,6 +69,13 @@ void add_blas_entries(kmb_backend* table) {
   table->fft_create = fft_create;
   table->fft_destroy = fft_destroy;
   table->library_submit = library_submit;
+  table->comm_id_create = comm_id_create;
+  table->comm_create = comm_create;
+  table->comm_split = comm_split;
+  table->comm_destroy = comm_destroy;
+  table->comm_abort = comm_abort;
+  table->comm_status = comm_status;
+  table->comm_info = comm_info;
 }
 
 }  // namespace km::test

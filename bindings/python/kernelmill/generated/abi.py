@@ -271,6 +271,18 @@ KM_SPARSE_FORMAT_INVALID = 0
 KM_SPARSE_FORMAT_CSR = 1
 KM_SPARSE_FORMAT_CSC = 2
 KM_SPARSE_FORMAT_COO = 3
+KM_COMM_REDUCTION_INVALID = 0
+KM_COMM_REDUCTION_SUM = 1
+KM_COMM_REDUCTION_PRODUCT = 2
+KM_COMM_REDUCTION_MAX = 3
+KM_COMM_REDUCTION_MIN = 4
+KM_COMM_REDUCTION_AVERAGE = 5
+KM_COMM_REDUCTION_SCALED_SUM = 6
+KM_COMM_ENGINE_INVALID = 0
+KM_COMM_ENGINE_THREADS = 1
+KM_COMM_ENGINE_SHARED_MEMORY = 2
+KM_COMM_ENGINE_NCCL = 3
+KM_COMM_ENGINE_MPI = 4
 KM_TUNE_CHECK_INVALID = 0
 KM_TUNE_CHECK_OFF = 1
 KM_TUNE_CHECK_EXACT = 2
@@ -654,6 +666,22 @@ class km_sparse_matrix(c.Structure):
     ]
 
 
+class km_comm_id(c.Structure):
+    _fields_ = [
+        ("bytes", c.c_uint8 * 128),
+    ]
+
+
+class km_comm_info(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("rank", c.c_uint32),
+        ("rank_count", c.c_uint32),
+        ("engine", c.c_int32),
+        ("reason", c.c_char * 240),
+    ]
+
+
 class km_tune_result(c.Structure):
     _fields_ = [
         ("struct_size", c.c_uint32),
@@ -705,6 +733,8 @@ SIZES: dict[str, int] = {
     "km_fft_layout": 40,
     "km_fft_shape": 128,
     "km_sparse_matrix": 136,
+    "km_comm_id": 128,
+    "km_comm_info": 256,
     "km_tune_result": 32,
 }
 
@@ -1003,6 +1033,26 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_sparse_mm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
     "km_sparse_sv": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
     "km_sparse_sm": (c.c_uint64, c.c_int32, c.c_int32, c.c_int32, c.c_int32, c.c_uint64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_void_p,),
+    "km_comm_id_create": (c.c_uint64, c.POINTER(km_comm_id),),
+    "km_comm_create": (c.c_uint64, c.c_void_p, c.c_uint32, c.c_uint32, c.POINTER(c.c_uint64),),
+    "km_comm_create_all": (c.c_void_p, c.c_uint64, c.POINTER(c.c_uint64),),
+    "km_comm_split": (c.c_uint64, c.c_int32, c.c_int32, c.POINTER(c.c_uint64),),
+    "km_comm_destroy": (c.c_uint64,),
+    "km_comm_abort": (c.c_uint64,),
+    "km_comm_status": (c.c_uint64,),
+    "km_comm_info_get": (c.c_uint64, c.POINTER(km_comm_info),),
+    "km_comm_group_begin": (),
+    "km_comm_group_end": (),
+    "km_comm_all_reduce": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_int32, c.c_void_p,),
+    "km_comm_reduce": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_int32, c.c_void_p, c.c_uint32,),
+    "km_comm_reduce_scatter": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_int32, c.c_void_p,),
+    "km_comm_broadcast": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_uint32,),
+    "km_comm_all_gather": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32,),
+    "km_comm_all_to_all": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32,),
+    "km_comm_gather": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_uint32,),
+    "km_comm_scatter": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_int32, c.c_uint32,),
+    "km_comm_send": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_int32, c.c_uint32,),
+    "km_comm_receive": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_int32, c.c_uint32,),
     "km_tune_create": (c.c_uint64, c.c_char_p, c.c_uint64, c.c_char_p, c.POINTER(c.c_uint64),),
     "km_tune_destroy": (c.c_uint64,),
     "km_tune_add_candidate": (c.c_uint64, c.c_void_p, c.c_char_p, c.POINTER(c.c_uint32),),

@@ -85,6 +85,9 @@ fn create_all() -> [u64; TYPE_COUNT] {
         ..Default::default()
     };
     all[FFT] = create!(km_fft_create(handle(all[STREAM]), &shape));
+    let mut id = km_comm_id { bytes: [0; 128] };
+    assert_eq!(unsafe { km_comm_id_create(handle(context), &mut id) }, km_status::SUCCESS);
+    all[COMM] = create!(km_comm_create(handle(context), &id, 1, 0));
     all[TUNE] =
         create!(km_tune_create(handle(all[DEVICE]), ptx, PTX.len() as u64, c"empty".as_ptr()));
     all
@@ -108,6 +111,7 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_graph_exec_destroy(handle(all[GRAPH_EXEC])),
             km_blas_destroy(handle(all[BLAS])),
             km_fft_destroy(handle(all[FFT])),
+            km_comm_destroy(handle(all[COMM])),
             km_tune_destroy(handle(all[TUNE])),
         ]
     };

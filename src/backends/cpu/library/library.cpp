@@ -16,6 +16,8 @@ Result<std::shared_ptr<const Task>> make_library_task(const kmb_library_call& ca
       return make_sparse_task(call.name, call.sparse, threads);
     case KMB_LIBRARY_SOLVE:
       return make_solve_task(call.name, call.solve, threads);
+    case KMB_LIBRARY_COMM:
+      return make_comm_task(call.name, call.comm);
   }
   return make_error(KM_ERROR_NOT_SUPPORTED, "the cpu backend has no library of kind %d",
                     static_cast<int>(call.kind));

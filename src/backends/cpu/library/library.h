@@ -17,6 +17,9 @@ Result<std::shared_ptr<const Task>> make_sparse_task(const char* name, const kmb
 Result<std::shared_ptr<const Task>> make_solve_task(const char* name, const kmb_solve_call& call,
                                                     uint32_t threads);
 
+/// Makes the task that posts operations of communicators.
+Result<std::shared_ptr<const Task>> make_comm_task(const char* name, const kmb_comm_call& call);
+
 /// The task of a call of any kind.
 Result<std::shared_ptr<const Task>> make_library_task(const kmb_library_call& call,
                                                       uint32_t threads);

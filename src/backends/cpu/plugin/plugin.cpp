@@ -109,6 +109,13 @@ constexpr kmb_backend kTable = {
     .fft_create = fft_create,
     .fft_destroy = fft_destroy,
     .library_submit = library_submit,
+    .comm_id_create = comm_id_create,
+    .comm_create = comm_create,
+    .comm_split = comm_split,
+    .comm_destroy = comm_destroy,
+    .comm_abort = comm_abort,
+    .comm_status = comm_status,
+    .comm_info = comm_info,
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ Status queue_library(const LibraryTarget& target, const kmb_library_call& call) 
       return queue_sparse(target, call.sparse);
     case KMB_LIBRARY_SOLVE:
       return queue_solve(target, call.name, call.solve);
+    case KMB_LIBRARY_COMM:
+      break;
   }
   return make_error(KM_ERROR_NOT_SUPPORTED, "the cuda backend has no library of kind %d",
                     static_cast<int>(call.kind));

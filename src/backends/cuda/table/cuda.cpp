@@ -97,6 +97,13 @@ const kmb_backend& cuda_backend() {
       .fft_create = cuda::fft_create,
       .fft_destroy = cuda::fft_destroy,
       .library_submit = cuda::library_submit,
+      .comm_id_create = nullptr,
+      .comm_create = nullptr,
+      .comm_split = nullptr,
+      .comm_destroy = nullptr,
+      .comm_abort = nullptr,
+      .comm_status = nullptr,
+      .comm_info = nullptr,
   };
   return kTable;
 }

@@ -115,6 +115,13 @@ constexpr kmb_backend kTable = {
     .fft_create = nullptr,
     .fft_destroy = nullptr,
     .library_submit = nullptr,
+    .comm_id_create = nullptr,
+    .comm_create = nullptr,
+    .comm_split = nullptr,
+    .comm_destroy = nullptr,
+    .comm_abort = nullptr,
+    .comm_status = nullptr,
+    .comm_info = nullptr,
 };
 
 }  // namespace

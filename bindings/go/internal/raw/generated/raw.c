@@ -311,6 +311,26 @@ static const char *const names[] = {
     "km_sparse_mm",
     "km_sparse_sv",
     "km_sparse_sm",
+    "km_comm_id_create",
+    "km_comm_create",
+    "km_comm_create_all",
+    "km_comm_split",
+    "km_comm_destroy",
+    "km_comm_abort",
+    "km_comm_status",
+    "km_comm_info_get",
+    "km_comm_group_begin",
+    "km_comm_group_end",
+    "km_comm_all_reduce",
+    "km_comm_reduce",
+    "km_comm_reduce_scatter",
+    "km_comm_broadcast",
+    "km_comm_all_gather",
+    "km_comm_all_to_all",
+    "km_comm_gather",
+    "km_comm_scatter",
+    "km_comm_send",
+    "km_comm_receive",
     "km_tune_create",
     "km_tune_destroy",
     "km_tune_add_candidate",
@@ -822,6 +842,38 @@ void *kmgo_call_qiiiipppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, i
 
 void *kmgo_call_qiiiiqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, uint64_t a5, void *a6, void *a7, void *a8, void *a9) {
   return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, int32_t, int32_t, uint64_t, void *, void *, void *, void *)), a0, a1, a2, a3, a4, a5, a6, a7, a8, a9);
+}
+
+void *kmgo_call_qpuup(uint32_t place, uint64_t a0, void *a1, uint32_t a2, uint32_t a3, void *a4) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, void *, uint32_t, uint32_t, void *)), a0, a1, a2, a3, a4);
+}
+
+void *kmgo_call_qiip(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, void *a3) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, int32_t, int32_t, void *)), a0, a1, a2, a3);
+}
+
+void *kmgo_call_(uint32_t place) {
+  return KMGO_CALL(place, (int32_t (*)()));
+}
+
+void *kmgo_call_qqppqiip(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, int32_t a6, void *a7) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, void *, uint64_t, int32_t, int32_t, void *)), a0, a1, a2, a3, a4, a5, a6, a7);
+}
+
+void *kmgo_call_qqppqiipu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, int32_t a6, void *a7, uint32_t a8) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, void *, uint64_t, int32_t, int32_t, void *, uint32_t)), a0, a1, a2, a3, a4, a5, a6, a7, a8);
+}
+
+void *kmgo_call_qqppqiu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, uint32_t a6) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, void *, uint64_t, int32_t, uint32_t)), a0, a1, a2, a3, a4, a5, a6);
+}
+
+void *kmgo_call_qqppqi(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, void *, uint64_t, int32_t)), a0, a1, a2, a3, a4, a5);
+}
+
+void *kmgo_call_qqpqiu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, uint64_t a3, int32_t a4, uint32_t a5) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, void *, uint64_t, int32_t, uint32_t)), a0, a1, a2, a3, a4, a5);
 }
 
 void *kmgo_call_qppp(uint32_t place, uint64_t a0, void *a1, void *a2, void *a3) {

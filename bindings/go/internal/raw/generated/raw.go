@@ -2144,86 +2144,226 @@ func Km_sparse_sm(blas uint64, type_ int32, operation int32, triangle int32, dia
 	return takeFailure(C.kmgo_call_qiiiiqpppp(292, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), C.uint64_t(columns), alpha, a, b, c))
 }
 
+func Km_comm_id_create(context uint64, outId unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qp(293, C.uint64_t(context), outId))
+}
+
+func Km_comm_create(context uint64, id unsafe.Pointer, rankCount uint32, rank uint32, outComm unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qpuup(294, C.uint64_t(context), id, C.uint32_t(rankCount), C.uint32_t(rank), outComm))
+}
+
+func Km_comm_create_all(contexts unsafe.Pointer, count uint64, outComms unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_pqp(295, contexts, C.uint64_t(count), outComms))
+}
+
+func Km_comm_split(comm uint64, color int32, key int32, outComm unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qiip(296, C.uint64_t(comm), C.int32_t(color), C.int32_t(key), outComm))
+}
+
+func Km_comm_destroy(comm uint64) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_q(297, C.uint64_t(comm)))
+}
+
+func Km_comm_abort(comm uint64) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_q(298, C.uint64_t(comm)))
+}
+
+func Km_comm_status(comm uint64) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_q(299, C.uint64_t(comm)))
+}
+
+func Km_comm_info_get(comm uint64, outInfo unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qp(300, C.uint64_t(comm), outInfo))
+}
+
+func Km_comm_group_begin() *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_(301))
+}
+
+func Km_comm_group_end() *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_(302))
+}
+
+func Km_comm_all_reduce(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiip(303, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
+}
+
+func Km_comm_reduce(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer, root uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiipu(304, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale, C.uint32_t(root)))
+}
+
+func Km_comm_reduce_scatter(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiip(305, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
+}
+
+func Km_comm_broadcast(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiu(306, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+}
+
+func Km_comm_all_gather(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqi(307, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
+}
+
+func Km_comm_all_to_all(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqi(308, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
+}
+
+func Km_comm_gather(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiu(309, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+}
+
+func Km_comm_scatter(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqppqiu(310, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+}
+
+func Km_comm_send(comm uint64, stream uint64, send unsafe.Pointer, count uint64, type_ int32, peer uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqpqiu(311, C.uint64_t(comm), C.uint64_t(stream), send, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
+}
+
+func Km_comm_receive(comm uint64, stream uint64, receive unsafe.Pointer, count uint64, type_ int32, peer uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qqpqiu(312, C.uint64_t(comm), C.uint64_t(stream), receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
+}
+
 func Km_tune_create(device uint64, source unsafe.Pointer, sourceSizeBytes uint64, kernel unsafe.Pointer, outTune unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(293, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
+	return takeFailure(C.kmgo_call_qpqpp(313, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
 }
 
 func Km_tune_destroy(tune uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(294, C.uint64_t(tune)))
+	return takeFailure(C.kmgo_call_q(314, C.uint64_t(tune)))
 }
 
 func Km_tune_add_candidate(tune uint64, config unsafe.Pointer, options unsafe.Pointer, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppp(295, C.uint64_t(tune), config, options, outCandidate))
+	return takeFailure(C.kmgo_call_qppp(315, C.uint64_t(tune), config, options, outCandidate))
 }
 
 func Km_tune_add_buffer(tune uint64, data unsafe.Pointer, sizeBytes uint64, flags uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqu(296, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
+	return takeFailure(C.kmgo_call_qpqu(316, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
 }
 
 func Km_tune_add_scalar(tune uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(297, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(317, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_tune_set_check(tune uint64, check int32, tolerance float64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qid(298, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
+	return takeFailure(C.kmgo_call_qid(318, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
 }
 
 func Km_tune_set_budget(tune uint64, budgetNs uint64, warmupCount uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqu(299, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
+	return takeFailure(C.kmgo_call_qqu(319, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
 }
 
 func Km_tune_set_progress(tune uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(300, C.uint64_t(tune), callback, userData))
+	return takeFailure(C.kmgo_call_qpp(320, C.uint64_t(tune), callback, userData))
 }
 
 func Km_tune_run(tune uint64, problem unsafe.Pointer, flags uint32, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpup(301, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
+	return takeFailure(C.kmgo_call_qpup(321, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
 }
 
 func Km_tune_result_get(tune uint64, candidate uint32, outResult unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(302, C.uint64_t(tune), C.uint32_t(candidate), outResult))
+	return takeFailure(C.kmgo_call_qup(322, C.uint64_t(tune), C.uint32_t(candidate), outResult))
 }
 
 func Km_tune_result_message(tune uint64, candidate uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(303, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(323, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_tune_function(tune uint64, candidate uint32, context uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(304, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
+	return takeFailure(C.kmgo_call_quqp(324, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
 }

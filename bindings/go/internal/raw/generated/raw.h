@@ -130,6 +130,14 @@ void *kmgo_call_qiippppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, vo
 void *kmgo_call_qiiiqppppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, uint64_t a4, void *a5, void *a6, void *a7, void *a8, void *a9);
 void *kmgo_call_qiiiipppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, void *a5, void *a6, void *a7, void *a8);
 void *kmgo_call_qiiiiqpppp(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4, uint64_t a5, void *a6, void *a7, void *a8, void *a9);
+void *kmgo_call_qpuup(uint32_t place, uint64_t a0, void *a1, uint32_t a2, uint32_t a3, void *a4);
+void *kmgo_call_qiip(uint32_t place, uint64_t a0, int32_t a1, int32_t a2, void *a3);
+void *kmgo_call_(uint32_t place);
+void *kmgo_call_qqppqiip(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, int32_t a6, void *a7);
+void *kmgo_call_qqppqiipu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, int32_t a6, void *a7, uint32_t a8);
+void *kmgo_call_qqppqiu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5, uint32_t a6);
+void *kmgo_call_qqppqi(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, int32_t a5);
+void *kmgo_call_qqpqiu(uint32_t place, uint64_t a0, uint64_t a1, void *a2, uint64_t a3, int32_t a4, uint32_t a5);
 void *kmgo_call_qppp(uint32_t place, uint64_t a0, void *a1, void *a2, void *a3);
 void *kmgo_call_qpqu(uint32_t place, uint64_t a0, void *a1, uint64_t a2, uint32_t a3);
 void *kmgo_call_qid(uint32_t place, uint64_t a0, int32_t a1, double a2);

@@ -271,6 +271,18 @@ const (
 	SPARSE_FORMAT_CSR                               = 1
 	SPARSE_FORMAT_CSC                               = 2
 	SPARSE_FORMAT_COO                               = 3
+	COMM_REDUCTION_INVALID                          = 0
+	COMM_REDUCTION_SUM                              = 1
+	COMM_REDUCTION_PRODUCT                          = 2
+	COMM_REDUCTION_MAX                              = 3
+	COMM_REDUCTION_MIN                              = 4
+	COMM_REDUCTION_AVERAGE                          = 5
+	COMM_REDUCTION_SCALED_SUM                       = 6
+	COMM_ENGINE_INVALID                             = 0
+	COMM_ENGINE_THREADS                             = 1
+	COMM_ENGINE_SHARED_MEMORY                       = 2
+	COMM_ENGINE_NCCL                                = 3
+	COMM_ENGINE_MPI                                 = 4
 	TUNE_CHECK_INVALID                              = 0
 	TUNE_CHECK_OFF                                  = 1
 	TUNE_CHECK_EXACT                                = 2
@@ -653,6 +665,22 @@ type SparseMatrix struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(SparseMatrix{}) - 136: 0}
+
+type CommId struct {
+	Bytes [128]uint8
+}
+
+var _ = [1]byte{unsafe.Sizeof(CommId{}) - 128: 0}
+
+type CommInfo struct {
+	StructSize uint32
+	Rank       uint32
+	RankCount  uint32
+	Engine     int32
+	Reason     [240]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(CommInfo{}) - 256: 0}
 
 type TuneResult struct {
 	StructSize  uint32

@@ -1935,7 +1935,7 @@ impl km_graph_node_kind {
     /// between contexts
     pub const GRAPH_NODE_COPY_PEER: km_graph_node_kind = km_graph_node_kind(13);
     pub const GRAPH_NODE_BLAS: km_graph_node_kind = km_graph_node_kind(14);
-    /// a call of km_fft, km_sparse or km_solve
+    /// a call of km_fft, km_sparse, km_solve or km_comm
     pub const GRAPH_NODE_LIBRARY: km_graph_node_kind = km_graph_node_kind(15);
     /// a number that is written or waited for
     pub const GRAPH_NODE_MEMORY_OPS: km_graph_node_kind = km_graph_node_kind(64);
@@ -2467,6 +2467,102 @@ const _: () = {
     ][::core::mem::offset_of!(km_sparse_matrix, values) - 104usize];
 };
 impl Default for km_sparse_matrix {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_comm_handle {
+    _unused: [u8; 0],
+}
+pub type km_comm = *mut km_comm_handle;
+impl km_comm_reduction {
+    pub const INVALID: km_comm_reduction = km_comm_reduction(0);
+    pub const SUM: km_comm_reduction = km_comm_reduction(1);
+    pub const PRODUCT: km_comm_reduction = km_comm_reduction(2);
+    pub const MAX: km_comm_reduction = km_comm_reduction(3);
+    pub const MIN: km_comm_reduction = km_comm_reduction(4);
+    pub const AVERAGE: km_comm_reduction = km_comm_reduction(5);
+    /// each rank's elements are multiplied by its `scale` before
+    pub const SCALED_SUM: km_comm_reduction = km_comm_reduction(6);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_comm_reduction(pub i32);
+impl km_comm_engine {
+    pub const INVALID: km_comm_engine = km_comm_engine(0);
+    /// all ranks in one process: direct copies
+    pub const THREADS: km_comm_engine = km_comm_engine(1);
+    /// processes of one machine: memory that they share
+    pub const SHARED_MEMORY: km_comm_engine = km_comm_engine(2);
+    /// NVIDIA GPUs
+    pub const NCCL: km_comm_engine = km_comm_engine(3);
+    /// processes of several machines
+    pub const MPI: km_comm_engine = km_comm_engine(4);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_comm_engine(pub i32);
+/** A name by which the ranks of one communicator find each other: bytes that the program passes from
+ one rank to the others. Its layout never changes.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_comm_id {
+    pub bytes: [u8; 128usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_comm_id"][::core::mem::size_of::<km_comm_id>() - 128usize];
+    ["Alignment of km_comm_id"][::core::mem::align_of::<km_comm_id>() - 1usize];
+    [
+        "Offset of field: km_comm_id::bytes",
+    ][::core::mem::offset_of!(km_comm_id, bytes) - 0usize];
+};
+impl Default for km_comm_id {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_comm_info {
+    pub struct_size: u32,
+    pub rank: u32,
+    pub rank_count: u32,
+    pub engine: km_comm_engine,
+    /// why this engine, and which library it is
+    pub reason: [::core::ffi::c_char; 240usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_comm_info"][::core::mem::size_of::<km_comm_info>() - 256usize];
+    ["Alignment of km_comm_info"][::core::mem::align_of::<km_comm_info>() - 4usize];
+    [
+        "Offset of field: km_comm_info::struct_size",
+    ][::core::mem::offset_of!(km_comm_info, struct_size) - 0usize];
+    [
+        "Offset of field: km_comm_info::rank",
+    ][::core::mem::offset_of!(km_comm_info, rank) - 4usize];
+    [
+        "Offset of field: km_comm_info::rank_count",
+    ][::core::mem::offset_of!(km_comm_info, rank_count) - 8usize];
+    [
+        "Offset of field: km_comm_info::engine",
+    ][::core::mem::offset_of!(km_comm_info, engine) - 12usize];
+    [
+        "Offset of field: km_comm_info::reason",
+    ][::core::mem::offset_of!(km_comm_info, reason) - 16usize];
+};
+impl Default for km_comm_info {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -7939,6 +8035,406 @@ functions! {
         a: *const km_sparse_matrix,
         b: *const km_blas_matrix,
         c: *const km_blas_matrix,
+    ) -> km_status;
+    /** Makes a name for one communicator of devices like the context's. The process that makes it runs
+ until all ranks have joined. CUDA: ncclGetUniqueId.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE when
+   its library is missing, with what to install; KM_ERROR_IO when the system refuses memory that
+   processes share; KM_ERROR_INVALID_ARGUMENT when `out_id` is null.*/
+    pub fn km_comm_id_create(context: km_context, out_id: *mut km_comm_id) -> km_status;
+    /** Joins a communicator as rank `rank` of `rank_count`, with the context's device; several ranks
+ may use one device on CPUs. The handle is the caller's, to be given to km_comm_destroy. CUDA:
+ ncclCommInitRank.
+
+ Blocking: until all ranks have joined.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `id` is null, is not one that km_comm_id_create made, or was
+   used before, `rank` is not less than `rank_count`, or `rank_count` is 0 or exceeds 4096, or
+   when `out_comm` is null; KM_ERROR_IO when a rank does not join within KM_COMM_TIMEOUT_S, ends,
+   joins twice, or has another `rank_count` or release of the library, or the system refuses
+   memory, files or threads; KM_ERROR_NOT_SUPPORTED when the backend has no communicators;
+   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
+   KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_create(
+        context: km_context,
+        id: *const km_comm_id,
+        rank_count: u32,
+        rank: u32,
+        out_comm: *mut km_comm,
+    ) -> km_status;
+    /** Makes a communicator whose ranks are all in this process: rank i has the device of
+ `contexts[i]`, and the handle `out_comms[i]`, which is the caller's. CUDA: ncclCommInitAll.
+
+ Blocking: until the ranks have joined.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `contexts` is null, or `count` is 0 or exceeds
+   4096, or when `out_comms` is null; KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live
+   context; KM_ERROR_CONTEXT_MISMATCH when they are of several backends; KM_ERROR_IO when the
+   system refuses memory, files or threads; KM_ERROR_NOT_SUPPORTED when the backend has no
+   communicators; KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
+   KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_create_all(
+        contexts: *const km_context,
+        count: u64,
+        out_comms: *mut km_comm,
+    ) -> km_status;
+    /** Joins a communicator of the ranks that give the same color, in the order of their keys, then of
+ their ranks. All ranks call it. A negative color joins none: the handle is null. CUDA:
+ ncclCommSplit.
+
+ Blocking: until all ranks have called it.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator; KM_ERROR_IO
+   when the communicator has failed, or the system refuses memory, files or threads;
+   KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a kernel failed;
+   KM_ERROR_CONTEXT_LOST when the context of `comm` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_comm` is null.*/
+    pub fn km_comm_split(
+        comm: km_comm,
+        color: i32,
+        key: i32,
+        out_comm: *mut km_comm,
+    ) -> km_status;
+    /** Drops the caller's handle; the rank leaves the communicator when its queued operations are done
+ and no graph has any. Ranks that wait for it later get KM_ERROR_IO. Null is fine. CUDA:
+ ncclCommDestroy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is neither null nor a live communicator.*/
+    pub fn km_comm_destroy(comm: km_comm) -> km_status;
+    /** Ends the operations of all ranks, which have the failure that this rank aborted. CUDA:
+ ncclCommAbort.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator;
+   KM_ERROR_CONTEXT_LOST when the context of `comm` was reset after its creation.*/
+    pub fn km_comm_abort(comm: km_comm) -> km_status;
+    /** Says if the communicator has failed, now or in work that was queued before. CUDA:
+ ncclCommGetAsyncError.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator; KM_ERROR_IO
+   when it has, with the reason as text; KM_ERROR_CONTEXT_LOST when the context of `comm` was
+   reset after its creation.*/
+    pub fn km_comm_status(comm: km_comm) -> km_status;
+    /** The rank's number, how many there are, and what carries the operations out. Set
+ `out_info->struct_size` first. CUDA: ncclCommUserRank, ncclCommCount.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator;
+   KM_ERROR_CONTEXT_LOST when the context of `comm` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
+    pub fn km_comm_info_get(comm: km_comm, out_info: *mut km_comm_info) -> km_status;
+    /** Begins a group on this thread: operations are kept until km_comm_group_end, and then go on
+ together, so that none waits for another's turn. Messages that ranks exchange, and operations
+ that one thread calls for several ranks, need one. Groups nest; the outermost end counts. CUDA:
+ ncclGroupStart.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS.*/
+    pub fn km_comm_group_begin() -> km_status;
+    /** Ends a group and queues its operations: for each stream together, as one node in a capture.
+ Those of one communicator are in one stream. CUDA: ncclGroupEnd.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when a call of the group has failed, and nothing is
+   queued, or a communicator has operations in several streams; KM_ERROR_NOT_PERMITTED when there
+   is no group; KM_ERROR_IO when a communicator has failed; KM_ERROR_OUT_OF_DEVICE_MEMORY for
+   memory beside the arrays; KM_ERROR_CONTEXT_LOST when a context was reset after the group's
+   calls; the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_group_end() -> km_status;
+    /** receive = the reduction of all ranks' `send`, on all ranks. `scale` is null, or for
+ KM_COMM_REDUCTION_SCALED_SUM the rank's factor, of `type`. CUDA: ncclAllReduce.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `reduction` is no
+   km_comm_reduction, `scale` is null for a scaled sum or given for another reduction, `send` or
+   `receive` is null where the rank needs it, an address is no multiple of an element's size, or
+   `send` and `receive` overlap without being in place; the sticky error of the context when a
+   kernel failed.*/
+    pub fn km_comm_all_reduce(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        reduction: km_comm_reduction,
+        scale: *const ::core::ffi::c_void,
+    ) -> km_status;
+    /** receive of rank `root` = the reduction of all ranks' `send`. CUDA: ncclReduce.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `reduction` is no
+   km_comm_reduction, `scale` is null for a scaled sum or given for another reduction, `root` is
+   no rank, `send` or `receive` is null where the rank needs it, an address is no multiple of an
+   element's size, or `send` and `receive` overlap without being in place; the sticky error of the
+   context when a kernel failed.*/
+    pub fn km_comm_reduce(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        reduction: km_comm_reduction,
+        scale: *const ::core::ffi::c_void,
+        root: u32,
+    ) -> km_status;
+    /** receive = the rank's block of the reduction of all ranks' `send`, which has a block for each
+ rank. CUDA: ncclReduceScatter.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `reduction` is no
+   km_comm_reduction, `scale` is null for a scaled sum or given for another reduction, `send` or
+   `receive` is null where the rank needs it, an address is no multiple of an element's size, or
+   `send` and `receive` overlap without being in place; the sticky error of the context when a
+   kernel failed.*/
+    pub fn km_comm_reduce_scatter(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        reduction: km_comm_reduction,
+        scale: *const ::core::ffi::c_void,
+    ) -> km_status;
+    /** receive = `send` of rank `root`, on all ranks. CUDA: ncclBroadcast.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `root` is no rank,
+   `send` or `receive` is null where the rank needs it, an address is no multiple of an element's
+   size, or `send` and `receive` overlap without being in place; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_comm_broadcast(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        root: u32,
+    ) -> km_status;
+    /** receive = the blocks `send` of all ranks, on all ranks. CUDA: ncclAllGather.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `send` or `receive` is
+   null where the rank needs it, an address is no multiple of an element's size, or `send` and
+   `receive` overlap without being in place; the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_all_gather(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+    ) -> km_status;
+    /** Block j of `send` of rank i becomes block i of `receive` of rank j. CUDA: ncclAlltoAll.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `send` or `receive` is
+   null where the rank needs it, an address is no multiple of an element's size, or `send` and
+   `receive` overlap without being in place; the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_all_to_all(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+    ) -> km_status;
+    /** receive of rank `root` = the blocks `send` of all ranks. CUDA: ncclGather.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `root` is no rank,
+   `send` or `receive` is null where the rank needs it, an address is no multiple of an element's
+   size, or `send` and `receive` overlap without being in place; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_comm_gather(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        root: u32,
+    ) -> km_status;
+    /** receive = the rank's block of `send` of rank `root`. CUDA: ncclScatter.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `root` is no rank,
+   `send` or `receive` is null where the rank needs it, an address is no multiple of an element's
+   size, or `send` and `receive` overlap without being in place; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_comm_scatter(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        root: u32,
+    ) -> km_status;
+    /** Sends a message to rank `peer`, which receives as many bytes. Messages of two ranks arrive in
+ the order of their calls. CUDA: ncclSend.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `peer` is no rank,
+   `send` is null where the rank needs it, or an address is no multiple of an element's size; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_comm_send(
+        comm: km_comm,
+        stream: km_stream,
+        send: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        peer: u32,
+    ) -> km_status;
+    /** Receives a message of rank `peer`. CUDA: ncclRecv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `comm` is not a live communicator, `stream` not
+   a live stream, or the `slice` of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST
+   when the context of `comm`, of `stream` or of a slice was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when the stream belongs to another context than the communicator, or
+   a slice to one without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_IO when the communicator has failed, with the reason;
+   KM_ERROR_INVALID_ARGUMENT when `type` is none that communicators have, `peer` is no rank,
+   `receive` is null where the rank needs it, or an address is no multiple of an element's size;
+   the sticky error of the context when a kernel failed.*/
+    pub fn km_comm_receive(
+        comm: km_comm,
+        stream: km_stream,
+        receive: *const km_array,
+        count: u64,
+        type_: km_element_type,
+        peer: u32,
     ) -> km_status;
     /** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
  source, or a name expression like "scale<float>". `source_size_bytes` 0: up to its closing zero.

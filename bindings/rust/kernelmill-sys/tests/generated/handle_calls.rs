@@ -14,8 +14,9 @@ const GRAPH: usize = 11;
 const GRAPH_EXEC: usize = 12;
 const BLAS: usize = 13;
 const FFT: usize = 14;
-const TUNE: usize = 15;
-const TYPE_COUNT: usize = 16;
+const COMM: usize = 15;
+const TUNE: usize = 16;
+const TYPE_COUNT: usize = 17;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -2160,6 +2161,142 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_sparse_sm(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_triangle(0), km_blas_diagonal(0), 0, values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_comm_id_create",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_id_create(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_create",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_create(handle(handles[0]), null(), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_split",
+        types: &[COMM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_split(handle(handles[0]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_destroy",
+        types: &[COMM],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_comm_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_comm_abort",
+        types: &[COMM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_abort(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_comm_status",
+        types: &[COMM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_status(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_comm_info_get",
+        types: &[COMM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_info_get(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_all_reduce",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_all_reduce(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), km_comm_reduction(0), values.bytes())
+        },
+    },
+    HandleCall {
+        name: "km_comm_reduce",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_reduce(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), km_comm_reduction(0), values.bytes(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_comm_reduce_scatter",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_comm_reduce_scatter(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), km_comm_reduction(0), values.bytes())
+        },
+    },
+    HandleCall {
+        name: "km_comm_broadcast",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_broadcast(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_comm_all_gather",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_all_gather(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_all_to_all",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_all_to_all(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0))
+        },
+    },
+    HandleCall {
+        name: "km_comm_gather",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_gather(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_comm_scatter",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_scatter(handle(handles[0]), handle(handles[1]), null(), null(), 0, km_element_type(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_comm_send",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_send(handle(handles[0]), handle(handles[1]), null(), 0, km_element_type(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_comm_receive",
+        types: &[COMM, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_comm_receive(handle(handles[0]), handle(handles[1]), null(), 0, km_element_type(0), 0)
         },
     },
     HandleCall {
