@@ -4,6 +4,10 @@ NAMES: functions that one generic name covers. REASONS: functions without a wrap
 """
 
 RUST_NAMES = {
+    "km_comm_all_reduce": ["Comm::all_reduce", "Comm::all_reduce_in_place"],
+    "km_comm_broadcast": ["Comm::broadcast", "Comm::broadcast_in_place"],
+    "km_comm_info_get": ["Comm::rank", "Comm::engine", "Comm::reason"],
+    "km_comm_send": ["Comm::send"],
     "km_context_create_with_flags": ["Context::new", "Context::new_checked",
                                      "Context::new_unordered"],
     "km_function_check_argument": ["LaunchBuilder::launch"],
@@ -21,6 +25,9 @@ RUST_REASONS = {
 }
 
 CPP_NAMES = {
+    "km_comm_group_begin": ["comm::group"],
+    "km_comm_group_end": ["comm::group"],
+    "km_comm_send": ["comm::send"],
     "km_function_check_argument": ["stream::launch_kernel"],
     "km_device_open": ["device::open"],
     "km_graph_destroy": ["drop of graph"],
@@ -39,6 +46,7 @@ CPP_REASONS = {
 }
 
 GO_NAMES = {
+    "km_comm_send": ["Send"],
     "km_function_check_argument": ["LaunchBuilder.Args"],
     "km_version": ["Version"],
     "km_status_description": ["Status.Error"],
@@ -80,6 +88,7 @@ GO_NAMES = {
     "km_graph_exec_destroy": ["GraphExec.Close"],
     "km_blas_destroy": ["BLAS.Close"],
     "km_fft_destroy": ["FFT.Close"],
+    "km_comm_destroy": ["Comm.Close"],
     "km_tune_destroy": ["Tuner.Close"],
     "km_launch_kernel_operands": ["LaunchBuilder.Submit"],
     "km_launch_arg_address": ["LaunchBuilder.AddressArg"],
@@ -97,6 +106,7 @@ GO_REASONS = {
 }
 
 ZIG_NAMES = {
+    "km_comm_send": ["Comm.send"],
     "km_context_create_with_flags": ["Context.init", "Context.initChecked",
                                      "Context.initUnordered"],
     "km_launch_kernel_operands": ["Kernel.launch", "Stream.launch"],

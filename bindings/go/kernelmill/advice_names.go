@@ -5,6 +5,8 @@ package kernelmill
 // adviceNames are names of this package for C functions in the library's texts.
 var adviceNames = map[string]string{
 	"km_blas_create":                 "Stream.NewBLAS",
+	"km_comm_group_begin":            "CommGroup",
+	"km_comm_group_end":              "CommGroup",
 	"km_context_reset":               "Context.Reset",
 	"km_context_set_tracking":        "Context.SetTracking",
 	"km_context_stop_memory_profile": "Context.StopMemoryProfile",

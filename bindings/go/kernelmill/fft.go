@@ -98,17 +98,17 @@ func (f *FFT[In, Out]) execute(op string, direction int32, input Array[In],
 }
 
 // Array is where numbers lie: in a slice from an element on, or at a device address.
-type Array[T FFTNumber] struct {
+type Array[T Element] struct {
 	slice   Memory
 	address uint64
 	offset  uint64
 }
 
 // ArrayOf is an array from the beginning of a slice.
-func ArrayOf[T FFTNumber](slice *Slice[T]) Array[T] { return Array[T]{slice: slice} }
+func ArrayOf[T Element](slice *Slice[T]) Array[T] { return Array[T]{slice: slice} }
 
 // ArrayAt is an array at a device address.
-func ArrayAt[T FFTNumber](address uint64) Array[T] { return Array[T]{address: address} }
+func ArrayAt[T Element](address uint64) Array[T] { return Array[T]{address: address} }
 
 // From is the array with its first element at an offset in elements.
 func (a Array[T]) From(offset int) Array[T] {
@@ -116,7 +116,7 @@ func (a Array[T]) From(offset int) Array[T] {
 	return a
 }
 
-func arrayIn[T FFTNumber](c *blasCall, name string, a Array[T]) unsafe.Pointer {
+func arrayIn[T Element](c *blasCall, name string, a Array[T]) unsafe.Pointer {
 	return unsafe.Pointer(&raw.Array{Slice: c.sliceOf(name, a.slice, a.address),
 		Address: a.address, Offset: a.offset})
 }

@@ -62,7 +62,8 @@ pub fn Array(comptime T: type) type {
     };
 }
 
-fn asArray(comptime T: type, given: anytype) Array(T) {
+/// The array that a `Slice` or an `Array` is.
+pub fn asArray(comptime T: type, given: anytype) Array(T) {
     if (@TypeOf(given) == Slice(T)) return Array(T).from(given, 0);
     return given;
 }

@@ -1,6 +1,7 @@
 //! All tests of the package.
 test {
     _ = @import("blas.zig");
+    _ = @import("comm.zig");
     _ = @import("contexts.zig");
     _ = @import("declarations.zig");
     _ = @import("devices.zig");

@@ -90,6 +90,7 @@ using any_graph = object<km_graph, km_graph_destroy>;
 using any_graph_exec = object<km_graph_exec, km_graph_exec_destroy>;
 using any_blas = object<km_blas, km_blas_destroy>;
 using any_fft = object<km_fft, km_fft_destroy>;
+using any_comm = object<km_comm, km_comm_destroy>;
 using any_tune = object<km_tune, km_tune_destroy>;
 
 // Makes the object whose handle a C call returns by its last parameter.

@@ -4,6 +4,7 @@
 #define KERNELMILL_CPP_NAMES_HPP
 
 #include <kernelmill/cpp/blas.hpp>
+#include <kernelmill/cpp/comm.hpp>
 #include <kernelmill/cpp/fft.hpp>
 #include <kernelmill/cpp/graph.hpp>
 #include <kernelmill/cpp/module.hpp>
@@ -32,6 +33,7 @@ using profiler = basic_profiler<throwing>;
 using program = basic_program<throwing>;
 using stream = basic_stream<throwing>;
 using tuner = basic_tuner<throwing>;
+using comm = basic_comm<throwing>;
 template <class In, class Out = In>
 using fft = basic_fft<throwing, In, Out>;
 template <class T>
@@ -93,6 +95,7 @@ using profiler = basic_profiler<returning>;
 using program = basic_program<returning>;
 using stream = basic_stream<returning>;
 using tuner = basic_tuner<returning>;
+using comm = basic_comm<returning>;
 template <class In, class Out = In>
 using fft = basic_fft<returning, In, Out>;
 template <class T>

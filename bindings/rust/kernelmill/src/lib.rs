@@ -142,6 +142,7 @@ pub mod blas;
 mod build_info;
 mod check;
 pub mod coming_from_cudarc;
+pub mod comm;
 mod context;
 mod copy;
 pub mod cublas;

@@ -4,6 +4,8 @@ const c = @import("c");
 /// C functions that texts of the library name, with what this package calls them.
 pub const names = .{
     .{ "km_blas_create", "Blas.init" },
+    .{ "km_comm_group_begin", "CommGroup.begin" },
+    .{ "km_comm_group_end", "CommGroup.end" },
     .{ "km_context_reset", "Context.reset" },
     .{ "km_context_set_tracking", "Context.setTracking" },
     .{ "km_context_stop_memory_profile", "Context.stopMemoryProfile" },

@@ -15,6 +15,8 @@ struct own_name {
 };
 inline constexpr own_name own_names[] = {
     {"km_blas_create", "blas::create"},
+    {"km_comm_group_begin", "comm::group"},
+    {"km_comm_group_end", "comm::group"},
     {"km_context_reset", "context::reset_device"},
     {"km_context_set_tracking", "context::set_tracking"},
     {"km_context_stop_memory_profile", "context::stop_memory_profile"},
