@@ -1,4 +1,4 @@
-// What calls of communicators mean: the sizes of their elements, and which arrays a rank gives.
+// Calls of communicators: the sizes of their elements, and which arrays a rank gives.
 #pragma once
 
 #include <cstdint>

@@ -143,7 +143,7 @@ km_status km_comm_destroy(km_comm comm) noexcept {
 km_status km_comm_abort(km_comm comm) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, comm);
-    target->engine().abort();
+    target->engine().cancel();
     return {};
   });
 }

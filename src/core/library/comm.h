@@ -25,7 +25,8 @@ class CommEngine final : public ContextChild {
   const km_comm_info& info() const { return info_; }
   /// The communicator's failure.
   Status status() const;
-  void abort() const { backend().comm_abort(native_); }
+  /// Ends the operations of all ranks.
+  void cancel() const { backend().comm_abort(native_); }
 
  private:
   explicit CommEngine(Context& context) : ContextChild(context) {}

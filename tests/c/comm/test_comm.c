@@ -282,7 +282,7 @@ static int run_process(const char* id_text, const char* role) {
 
 static pid_t start_process(const km_comm_id* id, const char* role) {
   char text[2 * sizeof id->bytes + 1];
-  for (size_t i = 0; i < sizeof id->bytes; ++i) sprintf(text + 2 * i, "%02x", id->bytes[i]);
+  for (size_t i = 0; i < sizeof id->bytes; ++i) snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
