@@ -27,7 +27,10 @@ Instructions::Instructions(const std::vector<std::string>& refused_paths)
   std::map<ptx::Opcode, std::vector<const Variant*>> groups;
   for (const Variant& variant : variants_) {
     const bool has_bytes = variant.text.find("%b") != std::string::npos;  // no such registers here
-    if (is_refused(variant) || has_bytes || variant.reads_carry || variant.writes_carry) continue;
+    const bool is_too_new = variant.is_newer && target.suffix == 0;
+    if (is_refused(variant) || is_too_new || has_bytes || variant.reads_carry ||
+        variant.writes_carry)
+      continue;
     groups[variant.instruction().opcode].push_back(&variant);
   }
   for (auto& [opcode, members] : groups) by_opcode_.push_back(std::move(members));
