@@ -92,12 +92,17 @@ floors: ## draws which folder includes which in core, the CPU backend, simt and 
 code-hashes: ## compares the machine code of all kernels with TABLE, or writes it (QUICK=1: a sample)
 	@scripts/code_hashes.sh "$(TABLE)" $(QUICK)
 
-bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
+bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b, QUICK=1 narrow it; VULKAN=1: Vulkan)
+ifeq ($(VULKAN),1)
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-plugins bench_kernelmill
+	@bench/vulkan.py --build $(BUILD)
+else
 	@scripts/setup.sh bench
 	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu
 	@cmake -B $(BUILD) -DKM_BENCH_ARCH=$(if $(VECTORS),x86-64-v3,native) >/dev/null
 	@cmake --build $(BUILD) --target kernelmill_bench
 	@bench/run.py --build $(BUILD)
+endif
 
 gen: ## regenerates what is generated and committed (CI=1: only checks)
 	@scripts/build.sh $(PRESET) gen
