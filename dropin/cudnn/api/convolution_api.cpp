@@ -1,5 +1,6 @@
 // Convolutions: descriptors and the operations.
 #include "dropin/cudnn/descriptors/descriptors.h"
+#include "dropin/cudnn/engine/layout/vectors.h"
 #include "dropin/cudnn/engine/reduction.h"
 
 namespace km::cudnn {
@@ -68,11 +69,12 @@ struct Operands {
 
   cudnnStatus_t take(cudnnConvolutionDescriptor_t convolution_desc, cudnnTensorDescriptor_t x_desc,
                      const void* x_data, cudnnFilterDescriptor_t w_desc, const void* w_data,
-                     cudnnTensorDescriptor_t y_desc, const void* y_data) {
+                     cudnnTensorDescriptor_t y_desc, const void* y_data,
+                     Vectors vectors = Vectors::kRefused) {
     LIB_TRY(get_convolution(convolution_desc, &convolution));
-    LIB_TRY(view_of(x_desc, x_data, &x));
-    LIB_TRY(view_of(w_desc, w_data, &w));
-    LIB_TRY(view_of(y_desc, y_data, &y));
+    LIB_TRY(view_of(x_desc, x_data, &x, vectors));
+    LIB_TRY(view_of(w_desc, w_data, &w, vectors));
+    LIB_TRY(view_of(y_desc, y_data, &y, vectors));
     if (x.rank == w.rank && x.dims[1] != w.dims[1] * convolution.groups) {
       return invalid("%lld channels for a filter of %lld in %d groups",
                      static_cast<long long>(x.dims[1]), static_cast<long long>(w.dims[1]),
@@ -81,7 +83,12 @@ struct Operands {
     return CUDNN_STATUS_SUCCESS;
   }
   cudnnStatus_t run(Handle& h, Direction direction, const Epilogue& epilogue) const {
-    return convolve(h.stream, direction, settings_of(convolution), x, w, y, epilogue);
+    ConvolutionSettings settings = settings_of(convolution);
+    settings.is_reordered = convolution.reorder == CUDNN_NO_REORDER && w.vector == kReorderGroup;
+    if (settings.is_reordered && w.dims[0] % kReorderGroup != 0) {
+      return unsupported("a reordered filter of %lld outputs", static_cast<long long>(w.dims[0]));
+    }
+    return convolve(h.stream, direction, settings, x, w, y, epilogue);
   }
 };
 
@@ -268,7 +275,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* alpha,
     if (algo < 0 || algo >= CUDNN_CONVOLUTION_FWD_ALGO_COUNT) return invalid("algorithm %d", algo);
     Operands operands;
     Epilogue epilogue;
-    LIB_TRY(operands.take(convDesc, xDesc, x, wDesc, w, yDesc, y));
+    LIB_TRY(operands.take(convDesc, xDesc, x, wDesc, w, yDesc, y, Vectors::kTaken));
     LIB_TRY(take_scaling(operands.y.type, alpha, beta, &epilogue));
     return operands.run(h, Direction::kForward, epilogue);
   });
@@ -339,7 +346,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     Epilogue epilogue;
     View added, shift;
     PointwiseSettings activation;
-    LIB_TRY(operands.take(convDesc, xDesc, x, wDesc, w, yDesc, y));
+    LIB_TRY(operands.take(convDesc, xDesc, x, wDesc, w, yDesc, y, Vectors::kTaken));
     LIB_TRY(take_scalar(operands.y.type, alpha1, &epilogue.alpha));
     LIB_TRY(take_scalar(operands.y.type, alpha2, &epilogue.alpha_z));
     LIB_TRY(view_of(biasDesc, bias, &shift));
@@ -348,7 +355,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     if (shift.rank < 2 || shift.dims[1] != operands.y.dims[1])
       return invalid("a bias of other extents");
     if (epilogue.alpha_z != 0) {
-      LIB_TRY(view_of(zDesc, z, &added));
+      LIB_TRY(view_of(zDesc, z, &added, Vectors::kTaken));
       if (!added.has_dims(operands.y)) return invalid("z has other extents than y");
       epilogue.z = &added;
     }

@@ -1,6 +1,7 @@
 // Operations on elements: transformations, sums, activations, reductions, constants.
 #include "dropin/cudnn/descriptors/descriptors.h"
 #include "dropin/cudnn/engine/layers/softmax.h"
+#include "dropin/cudnn/engine/layout/vectors.h"
 #include "dropin/cudnn/engine/reduction.h"
 
 namespace km::cudnn {
@@ -118,9 +119,10 @@ cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void* alpha,
                                    const void* beta, const cudnnTensorDescriptor_t yDesc, void* y) {
   return call(handle, [&](Handle& h) -> cudnnStatus_t {
     View from, to;
-    LIB_TRY(view_of(xDesc, x, &from));
-    LIB_TRY(view_of(yDesc, y, &to));
+    LIB_TRY(view_of(xDesc, x, &from, Vectors::kTaken));
+    LIB_TRY(view_of(yDesc, y, &to, Vectors::kTaken));
     if (!from.has_dims(to)) return invalid("the tensors' extents differ");
+    split_channels({&from, &to});
     Scaling scaling;
     LIB_TRY(scaling.take(from.type, alpha, beta));
     return copy_scaled(h.stream, scaling.alpha, from, scaling.beta, to);
@@ -132,8 +134,9 @@ cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha,
                              const cudnnTensorDescriptor_t cDesc, void* C) {
   return call(handle, [&](Handle& h) -> cudnnStatus_t {
     View a, c;
-    LIB_TRY(view_of(aDesc, A, &a));
-    LIB_TRY(view_of(cDesc, C, &c));
+    LIB_TRY(view_of(aDesc, A, &a, Vectors::kTaken));
+    LIB_TRY(view_of(cDesc, C, &c, Vectors::kTaken));
+    if (a.rank == c.rank) split_channels({&a, &c});
     Scaling scaling;
     LIB_TRY(scaling.take(c.type, alpha, beta));
     return copy_scaled(h.stream, scaling.alpha, a, scaling.beta, c);
@@ -144,7 +147,8 @@ cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensorDescriptor
                                const void* alpha) {
   return call(handle, [&](Handle& h) -> cudnnStatus_t {
     View view;
-    LIB_TRY(view_of(yDesc, y, &view));
+    LIB_TRY(view_of(yDesc, y, &view, Vectors::kTaken));
+    split_channels({&view});
     double factor = 1;
     LIB_TRY(take_scalar(view.type, alpha, &factor));
     return copy_scaled(h.stream, factor, view, 0, view);
@@ -155,7 +159,8 @@ cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t
                              const void* valuePtr) {
   return call(handle, [&](Handle& h) -> cudnnStatus_t {
     View view;
-    LIB_TRY(view_of(yDesc, y, &view));
+    LIB_TRY(view_of(yDesc, y, &view, Vectors::kTaken));
+    split_channels({&view});
     if (type_bits(view.type) < 8) return unsupported("data type %d", view.type);
     uint64_t room = 0;  // the value has the tensor's type
     if (valuePtr == nullptr ||
@@ -363,9 +368,10 @@ cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle,
     PointwiseSettings settings;
     View from, to;
     LIB_TRY(activation_of(activationDesc, false, &settings));
-    LIB_TRY(view_of(xDesc, x, &from));
-    LIB_TRY(view_of(yDesc, y, &to));
+    LIB_TRY(view_of(xDesc, x, &from, Vectors::kTaken));
+    LIB_TRY(view_of(yDesc, y, &to, Vectors::kTaken));
     if (!from.has_dims(to)) return invalid("the tensors' extents differ");
+    split_channels({&from, &to});
     Scaling scaling;
     LIB_TRY(scaling.take(from.type, alpha, beta));
     settings.alpha_result = scaling.alpha;

@@ -1,6 +1,7 @@
 // Pooling.
 #include "dropin/cudnn/descriptors/descriptors.h"
 #include "dropin/cudnn/engine/layers/pooling.h"
+#include "dropin/cudnn/engine/layout/vectors.h"
 
 namespace km::cudnn {
 namespace {
@@ -45,6 +46,17 @@ PoolingSettings settings_of(const PoolingValue& value) {
     found.steps[i] = value.steps[i];
   }
   return found;
+}
+
+/// Puts a dimension that is not pooled in front of the spatial ones.
+void add_dimension(PoolingSettings* settings) {
+  for (int i = settings->spatial++; i > 0; --i) {
+    settings->window[i] = settings->window[i - 1];
+    settings->pads[i] = settings->pads[i - 1];
+    settings->steps[i] = settings->steps[i - 1];
+  }
+  settings->window[0] = settings->steps[0] = 1;
+  settings->pads[0] = 0;
 }
 
 cudnnStatus_t output_extents(cudnnPoolingDescriptor_t descriptor, cudnnTensorDescriptor_t input,
@@ -183,10 +195,11 @@ cudnnStatus_t cudnnPoolingForward(cudnnHandle_t handle, const cudnnPoolingDescri
     PoolingValue value;
     View from, to;
     LIB_TRY(get_pooling(poolingDesc, &value));
-    LIB_TRY(view_of(xDesc, x, &from));
-    LIB_TRY(view_of(yDesc, y, &to));
+    LIB_TRY(view_of(xDesc, x, &from, Vectors::kTaken));
+    LIB_TRY(view_of(yDesc, y, &to, Vectors::kTaken));
     LIB_TRY(check_output(poolingDesc, xDesc, to));
     PoolingSettings settings = settings_of(value);
+    for (int i = split_channels({&from, &to}); i > 0; --i) add_dimension(&settings);
     LIB_TRY(take_scalar(to.type, alpha, &settings.alpha));
     LIB_TRY(take_scalar(to.type, beta, &settings.beta));
     return pool(h.stream, settings, from, to);

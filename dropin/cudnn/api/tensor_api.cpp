@@ -1,5 +1,6 @@
 // Descriptors of tensors, filters and transformations.
 #include "dropin/cudnn/descriptors/descriptors.h"
+#include "dropin/cudnn/engine/layout/vectors.h"
 
 namespace km::cudnn {
 namespace {
@@ -36,6 +37,7 @@ cudnnStatus_t set_strided(cudnnTensorDescriptor_t descriptor, cudnnDataType_t ty
     shape.dims[i] = dims[i];
     shape.strides[i] = strides[i];
   }
+  LIB_TRY(use_vectors(type, &shape));
   return set_tensor(descriptor, shape);
 }
 cudnnStatus_t get_shape(cudnnTensorDescriptor_t descriptor, Shape* out) {
@@ -57,6 +59,10 @@ cudnnStatus_t get_filter(cudnnFilterDescriptor_t descriptor, FilterValue* out) {
   LIB_TRY(Filters::read(descriptor, out));
   if (out->shape.rank == 0) return invalid("the descriptor has not been set");
   return CUDNN_STATUS_SUCCESS;
+}
+/// The distance between elements of a dimension: vectors are elements.
+int stride_of(const Shape& shape, int i) {
+  return static_cast<int>(shape.strides[i] / shape.vector);
 }
 void narrow(const Extents& values, int count, int* out) {
   for (int i = 0; i < count; ++i) out[i] = static_cast<int>(values[i]);
@@ -112,12 +118,12 @@ cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t tensorDes
     Shape shape;
     LIB_TRY(get_shape(tensorDesc, &shape));
     if (shape.rank != 4) return invalid("a tensor of %d dimensions", shape.rank);
-    LIB_TRY(give(dataType, shape.type));
+    LIB_TRY(give(dataType, named_type(shape)));
     int* const dims[] = {n, c, h, w};
     int* const strides[] = {nStride, cStride, hStride, wStride};
     for (int i = 0; i < 4; ++i) {
       LIB_TRY(give(dims[i], static_cast<int>(shape.dims[i])));
-      LIB_TRY(give(strides[i], static_cast<int>(shape.strides[i])));
+      LIB_TRY(give(strides[i], stride_of(shape, i)));
     }
     return CUDNN_STATUS_SUCCESS;
   });
@@ -129,11 +135,11 @@ cudnnStatus_t cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor_t tensorDes
     Shape shape;
     LIB_TRY(get_shape(tensorDesc, &shape));
     if (nbDimsRequested < 0) return invalid("%d dimensions", nbDimsRequested);
-    LIB_TRY(give(dataType, shape.type));
+    LIB_TRY(give(dataType, named_type(shape)));
     LIB_TRY(give(nbDims, static_cast<int>(shape.rank)));
     int dims[kMostDims], strides[kMostDims];
     narrow(shape.dims, shape.rank, dims);
-    narrow(shape.strides, shape.rank, strides);
+    for (int i = 0; i < shape.rank; ++i) strides[i] = stride_of(shape, i);
     const auto count = static_cast<size_t>(std::min(nbDimsRequested, shape.rank));
     LIB_TRY(give_array(dimA, dims, count));
     return give_array(strideA, strides, count);
@@ -176,7 +182,7 @@ cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t filterDes
     FilterValue value;
     LIB_TRY(get_filter(filterDesc, &value));
     if (value.shape.rank != 4) return invalid("a filter of %d dimensions", value.shape.rank);
-    LIB_TRY(give(dataType, value.shape.type));
+    LIB_TRY(give(dataType, named_type(value.shape)));
     LIB_TRY(give(format, value.format));
     int* const dims[] = {k, c, h, w};
     for (int i = 0; i < 4; ++i) LIB_TRY(give(dims[i], static_cast<int>(value.shape.dims[i])));
@@ -191,7 +197,7 @@ cudnnStatus_t cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t filterDes
     FilterValue value;
     LIB_TRY(get_filter(filterDesc, &value));
     if (nbDimsRequested < 0) return invalid("%d dimensions", nbDimsRequested);
-    LIB_TRY(give(dataType, value.shape.type));
+    LIB_TRY(give(dataType, named_type(value.shape)));
     LIB_TRY(give(format, value.format));
     LIB_TRY(give(nbDims, static_cast<int>(value.shape.rank)));
     int dims[kMostDims];

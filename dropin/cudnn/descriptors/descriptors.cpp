@@ -1,28 +1,55 @@
 #include "dropin/cudnn/descriptors/descriptors.h"
 
+#include "dropin/cudnn/engine/layout/vectors.h"
+
 namespace km::cudnn {
 namespace {
 
-cudnnStatus_t check_set(const Shape& shape, const void* data) {
+cudnnStatus_t check_set(const Shape& shape, const void* data, Vectors vectors) {
   if (shape.rank == 0) return invalid("a descriptor has not been set");
+  if (shape.vector != 1 && vectors == Vectors::kRefused) {
+    return unsupported(
+        "vectors of %lld channels (CUDNN_TENSOR_NCHW_VECT_C) here: transform the "
+        "tensor with cudnnTransformTensor first",
+        static_cast<long long>(shape.vector));
+  }
   if (data == nullptr) return invalid("a tensor's address is null");
   return CUDNN_STATUS_SUCCESS;
 }
 
 }  // namespace
 
-cudnnStatus_t view_of(cudnnTensorDescriptor_t descriptor, const void* data, View* out) {
+cudnnStatus_t view_of(cudnnTensorDescriptor_t descriptor, const void* data, View* out,
+                      Vectors vectors) {
   TensorValue value;
   LIB_TRY(Tensors::read(descriptor, &value));
-  LIB_TRY(check_set(value.shape, data));
+  LIB_TRY(check_set(value.shape, data, vectors));
   *out = View(value.shape, data);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t view_of(cudnnFilterDescriptor_t descriptor, const void* data, View* out) {
+cudnnStatus_t view_of(cudnnFilterDescriptor_t descriptor, const void* data, View* out,
+                      Vectors vectors) {
   FilterValue value;
   LIB_TRY(Filters::read(descriptor, &value));
-  LIB_TRY(check_set(value.shape, data));
+  LIB_TRY(check_set(value.shape, data, vectors));
   *out = View(value.shape, data);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t use_vectors(cudnnDataType_t type, Shape* shape) {
+  const int64_t vector = vector_of(type);
+  if (vector == 1) return CUDNN_STATUS_SUCCESS;
+  if (shape->rank < 3 || shape->rank > kMostDims - 2) {
+    return unsupported("vectors of channels in a tensor of %d dimensions", shape->rank);
+  }
+  if (shape->dims[1] % vector != 0) {
+    return invalid("%lld channels in vectors of %lld", static_cast<long long>(shape->dims[1]),
+                   static_cast<long long>(vector));
+  }
+  // Strides become those of channels.
+  shape->type = type == CUDNN_DATA_UINT8x4 ? CUDNN_DATA_UINT8 : CUDNN_DATA_INT8;
+  shape->vector = vector;
+  for (int i = 0; i < shape->rank; ++i) shape->strides[i] *= vector;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -43,10 +70,17 @@ cudnnStatus_t lay_out(cudnnTensorFormat_t format, cudnnDataType_t type, int rank
     wide[i] = dims[i];
   }
   *out = dense_shape(type, rank, wide);
-  if (format == CUDNN_TENSOR_NCHW_VECT_C) return unsupported("CUDNN_TENSOR_NCHW_VECT_C");
-  if (format != CUDNN_TENSOR_NCHW && format != CUDNN_TENSOR_NHWC) {
+  if (format < CUDNN_TENSOR_NCHW || format > CUDNN_TENSOR_NCHW_VECT_C) {
     return invalid("the format %d", format);
   }
+  if ((format == CUDNN_TENSOR_NCHW_VECT_C) != (vector_of(type) != 1)) {
+    return invalid(
+        "the data type %d in the format %d: vectors (INT8x4, UINT8x4, INT8x32) and "
+        "CUDNN_TENSOR_NCHW_VECT_C go together",
+        type, format);
+  }
+  out->strides[0] /= vector_of(type);
+  LIB_TRY(use_vectors(type, out));
   if (format == CUDNN_TENSOR_NHWC) {
     int64_t stride = wide[1];
     out->strides[1] = 1;

@@ -141,11 +141,17 @@ using Transforms = Descriptors<cudnnTensorTransformDescriptor_t, TransformValue,
 using CtcLosses =
     Descriptors<cudnnCTCLossDescriptor_t, CtcLossValue, library::HandleKind::kDnnCtcLoss>;
 
+/// Says if an operation takes tensors of CUDNN_TENSOR_NCHW_VECT_C.
+enum class Vectors { kRefused, kTaken };
 /// Reads a tensor's descriptor, which has been set, for the memory at `data`.
-cudnnStatus_t view_of(cudnnTensorDescriptor_t descriptor, const void* data, View* out);
-cudnnStatus_t view_of(cudnnFilterDescriptor_t descriptor, const void* data, View* out);
+cudnnStatus_t view_of(cudnnTensorDescriptor_t descriptor, const void* data, View* out,
+                      Vectors vectors = Vectors::kRefused);
+cudnnStatus_t view_of(cudnnFilterDescriptor_t descriptor, const void* data, View* out,
+                      Vectors vectors = Vectors::kRefused);
 /// Reads a scalar of the host: f64 if `type` is CUDNN_DATA_DOUBLE, otherwise f32.
 cudnnStatus_t take_scalar(cudnnDataType_t type, const void* from, double* out);
+/// Makes a shape, whose strides count elements of `type`, one of vectors if the type is.
+cudnnStatus_t use_vectors(cudnnDataType_t type, Shape* shape);
 /// The strides of a dense tensor in a format.
 cudnnStatus_t lay_out(cudnnTensorFormat_t format, cudnnDataType_t type, int rank, const int* dims,
                       Shape* out);

@@ -12,7 +12,8 @@ struct ConvolutionSettings {
   Extents post_pads{};  // behind; they only decide the extents of the output
   Extents steps{};
   Extents dilations{};
-  bool is_flipped = false;  // CUDNN_CONVOLUTION: the filter is mirrored
+  bool is_flipped = false;    // CUDNN_CONVOLUTION: the filter is mirrored
+  bool is_reordered = false;  // filter and bias lie as cudnnReorderFilterAndBias leaves them
 };
 
 /// The end of a forward convolution, before its sums are rounded: y = act(alpha sum +

@@ -1,5 +1,6 @@
 #include "dropin/cudnn/engine/convolution_loops.h"
 
+#include "dropin/cudnn/engine/layout/vectors.h"
 #include "dropin/cudnn/engine/product.h"
 #include "dropin/cudnn/engine/space.h"
 
@@ -64,7 +65,7 @@ struct Convolution {
     return at;
   }
   int64_t w_offset(int64_t k, int64_t c, int64_t tap) const {
-    return k * w.strides[0] + c * w.strides[1] +
+    return k * w.strides[0] + w.channel_offset(c) +
            spatial_offset(w, position_of(tap, w.dims.data() + 2, s.spatial));
   }
   /// The input element that an output position meets with a tap, without its channel; -1: padding.
@@ -104,6 +105,13 @@ struct Convolution {
     return at;
   }
 
+  /// Values of the filter for `count` outputs from `k` on, if the filter is reordered.
+  template <class T>
+  void get_reordered(int64_t k, int64_t c, int64_t tap, int64_t count, T* out) const {
+    for (int64_t i = 0; i < count; ++i) {
+      read_row(w, reordered_filter_place(w, taps, k + i, c, tap), 1, 1, out + i);
+    }
+  }
   /// Rows of the filter: its K forward, its C backward.
   template <class T>
   void get_filter(const Place& at, int64_t l, int64_t count, T* out) const {
@@ -114,7 +122,11 @@ struct Convolution {
       const int64_t k = at.group * group_k + (is_forward ? at.m0 : channel);
       const int64_t c = is_forward ? channel : at.m0;
       T column[kTileRows];
-      read_row(w, w_offset(k, c, tap), step, at.rows, column);
+      if (s.is_reordered) {
+        get_reordered(k, c, tap, at.rows, column);
+      } else {
+        read_row(w, w_offset(k, c, tap), step, at.rows, column);
+      }
       for (int64_t i = 0; i < at.rows; ++i) out[i * kTileDepth + j] = column[i];
     }
   }
@@ -158,7 +170,7 @@ struct Convolution {
     for (int64_t j = 0; j < count; ++j) {
       const int64_t channel = (l + j) / taps, tap = (l + j) % taps;
       const int64_t base =
-          at.n * from.strides[0] + (at.group * channels + channel) * from.strides[1];
+          at.n * from.strides[0] + from.channel_offset(at.group * channels + channel);
       T* const row = out + j * kTileColumns;
       gather(from, base, table.data() + tap * kTileColumns, at.columns, row);
       std::fill(row + at.columns, row + kTileColumns, T{0});
@@ -202,7 +214,7 @@ struct Convolution {
     }
     const View& to = result();
     const int64_t channels = direction == Direction::kForward ? group_k : group_c;
-    return at.n * to.strides[0] + (at.group * channels + m) * to.strides[1] +
+    return at.n * to.strides[0] + to.channel_offset(at.group * channels + m) +
            spatial_offset(to, position_of(p, to.dims.data() + 2, s.spatial));
   }
   double finish(double sum, const Place& at, int64_t m, int64_t p, int64_t to) const {
@@ -212,11 +224,13 @@ struct Convolution {
     if (epilogue.z.data != nullptr) {
       const Extents position = position_of(p, y.dims.data() + 2, s.spatial);
       value += epilogue.alpha_z *
-               read_one(epilogue.z, at.n * epilogue.z.strides[0] + k * epilogue.z.strides[1] +
+               read_one(epilogue.z, at.n * epilogue.z.strides[0] + epilogue.z.channel_offset(k) +
                                         spatial_offset(epilogue.z, position));
     }
-    if (epilogue.bias.data != nullptr)
-      value += read_one(epilogue.bias, k * epilogue.bias.strides[1]);
+    if (epilogue.bias.data != nullptr) {
+      const int64_t place = s.is_reordered ? reordered_bias_place(k) : k;
+      value += read_one(epilogue.bias, place * epilogue.bias.strides[1]);
+    }
     if (!epilogue.has_activation) return value;
     double out = 0;
     apply_pointwise<double>(epilogue.activation, 1, &value, nullptr, nullptr, &out);

@@ -133,7 +133,7 @@ int64_t Shape::span() const noexcept {
   int64_t last = 0;
   for (int i = 0; i < rank; ++i) {
     if (dims[i] == 0) return 0;
-    last += (dims[i] - 1) * strides[i];
+    last += i == 1 ? channel_offset(dims[1] - 1) : (dims[i] - 1) * strides[i];
   }
   return last + 1;
 }

@@ -18,7 +18,13 @@ struct Shape {
   int32_t rank = 0;
   Extents dims{};
   Extents strides{};
+  /// Channels that lie side by side, as CUDNN_TENSOR_NCHW_VECT_C has them; 1: none do.
+  int64_t vector = 1;
 
+  /// The distance from channel 0 to channel `c`.
+  int64_t channel_offset(int64_t c) const noexcept {
+    return vector == 1 ? c * strides[1] : c / vector * strides[1] + c % vector;
+  }
   int64_t count() const noexcept;
   /// The number of elements from the first to the last one in memory.
   int64_t span() const noexcept;
