@@ -316,6 +316,24 @@ cudnnStatus_t cudnnDivisiveNormalizationForward(cudnnHandle_t handle, cudnnLRNDe
   });
 }
 
+cudnnStatus_t cudnnDivisiveNormalizationBackward(
+    cudnnHandle_t handle, cudnnLRNDescriptor_t normDesc, cudnnDivNormMode_t mode, const void* alpha,
+    const cudnnTensorDescriptor_t xDesc, const void* x, const void* means, const void* dy, void*,
+    void*, const void* beta, const cudnnTensorDescriptor_t dXdMeansDesc, void* dx, void* dMeans) {
+  return call(handle, [&](Handle& h) -> cudnnStatus_t {
+    DivisionGradient work;
+    LrnSettings settings;
+    if (mode != CUDNN_DIVNORM_PRECOMPUTED_MEANS) return invalid("the mode %d", mode);
+    LIB_TRY(view_of(xDesc, x, &work.x));
+    LIB_TRY(view_of(xDesc, dy, &work.dy));
+    LIB_TRY(view_of(dXdMeansDesc, dx, &work.dx));
+    LIB_TRY(lrn_settings(normDesc, work.dx.type, alpha, beta, &settings));
+    work.means = View(work.x, means);
+    work.dmeans = View(work.dx, dMeans);
+    return normalize_by_division_backward(h.stream, settings, work);
+  });
+}
+
 cudnnStatus_t cudnnCreateDropoutDescriptor(cudnnDropoutDescriptor_t* dropoutDesc) {
   return call([&] { return Dropouts::create(dropoutDesc); });
 }

@@ -25,6 +25,11 @@ int cudnnDropoutGetReserveSpaceSize(void*, size_t*);
 int cudnnDropoutForward(void*, void*, void*, const void*, void*, void*, void*, size_t);
 int cudnnDropoutBackward(void*, void*, void*, const void*, void*, void*, void*, size_t);
 int cudnnDestroyDropoutDescriptor(void*);
+int cudnnDivisiveNormalizationForward(void*, void*, int, const void*, void*, const void*,
+                                      const void*, void*, void*, const void*, void*, void*);
+int cudnnDivisiveNormalizationBackward(void*, void*, int, const void*, void*, const void*,
+                                       const void*, const void*, void*, void*, const void*, void*,
+                                       void*, void*);
 int cudnnCreateLRNDescriptor(void**);
 int cudnnSetLRNDescriptor(void*, unsigned, double, double, double);
 int cudnnLRNCrossChannelForward(void*, void*, int, const void*, void*, const void*, const void*,
@@ -596,6 +601,82 @@ static void responses_are_normalized_across_channels(void** state) {
   }
 }
 
+/* A divisive normalization's result at a place, with windows of 3 x 3. */
+static double divided(const tensor* x, const tensor* means, const int* at) {
+  double sum = 0;
+  for (int i = 0; i < 9; ++i) {
+    const int near[] = {at[0], at[1], at[2] + i / 3 - 1, at[3] + i % 3 - 1};
+    if (near[2] < 0 || near[2] >= x->dims[2] || near[3] < 0 || near[3] >= x->dims[3]) continue;
+    sum += pow(get(x, near) - get(means, near), 2);
+  }
+  return (get(x, at) - get(means, at)) * pow(2 + 0.25 / 9 * sum, -0.75);
+}
+/* The product of dy with the results, whose derivatives are the gradients. */
+static double divided_product(const tensor* x, const tensor* means, const tensor* dy) {
+  double sum = 0;
+  for (size_t i = 0; i < x->count; ++i) {
+    int at[MOST] = {0};
+    position_of(x, i, at);
+    sum += get(dy, at) * divided(x, means, at);
+  }
+  return sum;
+}
+static void planes_are_divided_by_their_windows(void** state) {
+  (void)state;
+  void* lrn = NULL;
+  assert_int_equal(cudnnCreateLRNDescriptor(&lrn), 0);
+  assert_int_equal(cudnnSetLRNDescriptor(lrn, 3, 0.25, 0.75, 2), 0);
+  const double one = 1, half = 0.5, zero = 0, step = 1e-5;
+  for (int i = 0; i < 6; ++i) {
+    const int dims[] = {between(1, 2), between(1, 2), between(1, 4), between(1, 5)};
+    tensor t[5]; /* x, means, dy, the result and then dx, dMeans */
+    for (int j = 0; j < 5; ++j) t[j] = make_tensor(F64, 4, dims, 0);
+    double* const expected = calloc(t[0].count, sizeof *expected);
+    for (size_t j = 0; j < t[0].count; ++j) {
+      int at[MOST] = {0};
+      position_of(&t[0], j, at);
+      expected[j] = divided(&t[0], &t[1], at);
+    }
+    assert_int_equal(
+        cudnnDivisiveNormalizationForward(handle, lrn, 0, &one, t[0].descriptor, t[0].data,
+                                          t[1].data, NULL, NULL, &zero, t[3].descriptor, t[3].data),
+        0);
+    wait();
+    expect_values(&t[3], expected, 1);
+    double* const old = values_of(&t[3]);
+    for (size_t j = 0; j < t[0].count; ++j) {
+      const double x = get_nth(&t[0], j);
+      set_nth(&t[0], j, x + step);
+      const double above = divided_product(&t[0], &t[1], &t[2]);
+      set_nth(&t[0], j, x - step);
+      expected[j] = (above - divided_product(&t[0], &t[1], &t[2])) / (2 * step);
+      set_nth(&t[0], j, x);
+    }
+    assert_int_equal(cudnnDivisiveNormalizationBackward(
+                         handle, lrn, 0, &one, t[0].descriptor, t[0].data, t[1].data, t[2].data,
+                         NULL, NULL, &zero, t[3].descriptor, t[3].data, t[4].data),
+                     0);
+    wait();
+    for (size_t j = 0; j < t[0].count; ++j) {
+      assert_true(fabs(get_nth(&t[3], j) - expected[j]) < 1e-8);
+      assert_true(get_nth(&t[4], j) == -get_nth(&t[3], j));
+      set_nth(&t[3], j, old[j]);
+    }
+    assert_int_equal(cudnnDivisiveNormalizationBackward(handle, lrn, 0, &half, t[0].descriptor,
+                                                        t[0].data, t[1].data, t[2].data, NULL, NULL,
+                                                        &half, t[3].descriptor, t[3].data, NULL),
+                     0);
+    wait();
+    for (size_t j = 0; j < t[0].count; ++j) {
+      assert_true(fabs(get_nth(&t[3], j) - (old[j] + expected[j]) / 2) < 1e-8);
+    }
+    free(old);
+    free(expected);
+    for (int j = 0; j < 5; ++j) free_tensor(&t[j]);
+  }
+  assert_int_equal(cudnnDestroyLRNDescriptor(lrn), 0);
+}
+
 static void dropout_zeroes_its_share(void** state) {
   (void)state;
   const int dims[] = {4, 8, 16, 16};
@@ -652,6 +733,7 @@ int main(void) {
       cmocka_unit_test(operations_on_two_tensors),
       cmocka_unit_test(tensors_are_copied_scaled_and_filled),
       cmocka_unit_test(responses_are_normalized_across_channels),
+      cmocka_unit_test(planes_are_divided_by_their_windows),
       cmocka_unit_test(dropout_zeroes_its_share),
   };
   return cmocka_run_group_tests(tests, start, end);

@@ -98,37 +98,92 @@ cudnnStatus_t check(const View& x, const View& y) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// One plane of a divisive normalization, of two dimensions.
-void divide_plane(const LrnSettings& s, const View& x, const View& means, const View& y,
-                  int64_t plane) {
-  const int64_t height = x.dims[2], width = x.dims[3];
-  const auto base = [&](const View& view) {
-    return plane / x.dims[1] * view.strides[0] + plane % x.dims[1] * view.strides[1];
-  };
-  const auto centered = [&](int64_t i, int64_t j) {
-    const double value = read_one(x, base(x) + i * x.strides[2] + j * x.strides[3]);
-    if (means.data == nullptr) return value;
-    return value - read_one(means, base(means) + i * means.strides[2] + j * means.strides[3]);
-  };
-  const int64_t before = (s.size - 1) / 2, behind = s.size / 2;
+int64_t plane_offset(const Shape& shape, int64_t plane) {
+  const int64_t channels = shape.dims[1];
+  return plane / channels * shape.strides[0] + plane % channels * shape.strides[1];
+}
+std::vector<double> read_plane(const View& from, int64_t plane) {
+  const int64_t height = from.dims[2], width = from.dims[3];
+  std::vector<double> found(static_cast<size_t>(height * width));
   for (int64_t i = 0; i < height; ++i) {
-    for (int64_t j = 0; j < width; ++j) {
+    read_row(from, plane_offset(from, plane) + i * from.strides[2], from.strides[3], width,
+             found.data() + i * width);
+  }
+  return found;
+}
+/// to = alpha values + beta to, for one plane.
+void write_plane(const View& to, int64_t plane, double alpha, const std::vector<double>& values,
+                 double beta) {
+  const int64_t width = to.dims[3];
+  for (int64_t i = 0; i < to.dims[2] * width; ++i) {
+    const int64_t at =
+        plane_offset(to, plane) + i / width * to.strides[2] + i % width * to.strides[3];
+    const double value = alpha * values[static_cast<size_t>(i)];
+    write_one(to, at, beta != 0 ? value + beta * read_one(to, at) : value);
+  }
+}
+
+/// One plane of a divisive normalization, of two dimensions: what is left of x without the means,
+/// and k + lrn_alpha / size^2 * the sums of its squares over windows.
+struct DividedPlane {
+  DividedPlane(const LrnSettings& s, const View& x, const View& means, int64_t plane)
+      : height(x.dims[2]), width(x.dims[3]), z(read_plane(x, plane)), scales(z.size()) {
+    if (means.data != nullptr) {
+      const std::vector<double> mean = read_plane(means, plane);
+      for (size_t i = 0; i < z.size(); ++i) z[i] -= mean[i];
+    }
+    const auto area = static_cast<double>(s.size * s.size);
+    for (size_t at = 0; at < z.size(); ++at) {
       double sum = 0;
-      for (int64_t u = std::max<int64_t>(i - before, 0); u <= std::min(i + behind, height - 1);
-           ++u) {
-        for (int64_t v = std::max<int64_t>(j - before, 0); v <= std::min(j + behind, width - 1);
-             ++v) {
-          sum += centered(u, v) * centered(u, v);
-        }
-      }
-      const auto area = static_cast<double>(s.size * s.size);
-      double value =
-          s.alpha * centered(i, j) * std::pow(s.k + s.lrn_alpha / area * sum, -s.lrn_beta);
-      const int64_t to = base(y) + i * y.strides[2] + j * y.strides[3];
-      if (s.beta != 0) value += s.beta * read_one(y, to);
-      write_one(y, to, value);
+      each_of_window(s, at, [&](size_t i) { sum += z[i] * z[i]; });
+      scales[at] = s.k + s.lrn_alpha / area * sum;
     }
   }
+  /// Calls `body(i)` for the elements of the window around element `at`.
+  template <class Body>
+  void each_of_window(const LrnSettings& s, size_t at, Body&& body) const {
+    const int64_t before = (s.size - 1) / 2, after = s.size / 2;
+    const int64_t row = static_cast<int64_t>(at) / width, column = static_cast<int64_t>(at) % width;
+    for (int64_t i = std::max<int64_t>(row - before, 0); i <= std::min(row + after, height - 1);
+         ++i) {
+      for (int64_t j = std::max<int64_t>(column - before, 0);
+           j <= std::min(column + after, width - 1); ++j) {
+        body(static_cast<size_t>(i * width + j));
+      }
+    }
+  }
+  int64_t height, width;
+  std::vector<double> z, scales;
+};
+
+void divide_plane(const LrnSettings& s, const View& x, const View& means, const View& y,
+                  int64_t index) {
+  DividedPlane plane(s, x, means, index);
+  for (size_t i = 0; i < plane.z.size(); ++i) {
+    plane.z[i] *= std::pow(plane.scales[i], -s.lrn_beta);
+  }
+  write_plane(y, index, s.alpha, plane.z, s.beta);
+}
+
+/// The gradient of z is dy scale^-beta, less 2 alpha beta / size^2 z times the sum of dy z
+/// scale^(-beta - 1) of all windows that z is in.
+void divide_plane_backward(const LrnSettings& s, const DivisionGradient& g, int64_t index) {
+  const DividedPlane plane(s, g.x, g.means, index);
+  const std::vector<double> dy = read_plane(g.dy, index);
+  const double factor = 2 * s.lrn_alpha * s.lrn_beta / static_cast<double>(s.size * s.size);
+  std::vector<double> dz(dy.size());
+  for (size_t at = 0; at < dy.size(); ++at) {
+    dz[at] += dy[at] * std::pow(plane.scales[at], -s.lrn_beta);
+    const double term = factor * dy[at] * plane.z[at] * std::pow(plane.scales[at], -s.lrn_beta - 1);
+    plane.each_of_window(s, at, [&](size_t i) { dz[i] -= term * plane.z[i]; });
+  }
+  write_plane(g.dx, index, s.alpha, dz, s.beta);
+  if (g.dmeans.data != nullptr) write_plane(g.dmeans, index, -s.alpha, dz, s.beta);
+}
+
+/// The time that a plane's windows take.
+double plane_ns(const LrnSettings& s, const Shape& x) {
+  return static_cast<double>(x.dims[2] * x.dims[3] * s.size * s.size) * 10;
 }
 
 }  // namespace
@@ -165,13 +220,29 @@ cudnnStatus_t normalize_by_division(cu::CUstream stream, const LrnSettings& sett
   Arrays arrays;
   arrays.reads("x", x).reads("means", means).writes("y", y);
   const int64_t planes = x.dims[0] * x.dims[1];
-  const double plane_ns =
-      static_cast<double>(x.dims[2] * x.dims[3] * settings.size * settings.size);
-  return submit_step(stream, "cudnn divisive normalization", arrays, planes, plane_ns * 10,
+  return submit_step(stream, "cudnn divisive normalization", arrays, planes, plane_ns(settings, x),
                      [=](uint64_t piece, uint64_t pieces) {
                        const Part part(planes, piece, pieces);
                        for (int64_t i = part.begin; i < part.end; ++i) {
                          divide_plane(settings, x, means, y, i);
+                       }
+                     });
+}
+
+cudnnStatus_t normalize_by_division_backward(cu::CUstream stream, const LrnSettings& settings,
+                                             const DivisionGradient& gradient) {
+  const View& x = gradient.x;
+  LIB_TRY(check(x, gradient.dx));
+  if (x.rank != 4) return unsupported("divisive normalization of %d dimensions", x.rank);
+  Arrays arrays;
+  arrays.reads("x", x).reads("means", gradient.means).reads("dy", gradient.dy);
+  arrays.writes("dx", gradient.dx).writes("dMeans", gradient.dmeans);
+  const int64_t planes = x.dims[0] * x.dims[1];
+  return submit_step(stream, "cudnn divisive normalization backward", arrays, planes,
+                     plane_ns(settings, x) * 3, [=](uint64_t piece, uint64_t pieces) {
+                       const Part part(planes, piece, pieces);
+                       for (int64_t i = part.begin; i < part.end; ++i) {
+                         divide_plane_backward(settings, gradient, i);
                        }
                      });
 }

@@ -23,4 +23,12 @@ cudnnStatus_t normalize_locally_backward(cu::CUstream stream, const LrnSettings&
 cudnnStatus_t normalize_by_division(cu::CUstream stream, const LrnSettings& settings, const View& x,
                                     const View& means, const View& y);
 
+/// The tensors of normalize_by_division_backward(). `means` and `dmeans` may have no data.
+struct DivisionGradient {
+  View x, means, dy, dx, dmeans;
+};
+/// The gradients of x and, with the opposite sign, of the means.
+cudnnStatus_t normalize_by_division_backward(cu::CUstream stream, const LrnSettings& settings,
+                                             const DivisionGradient& gradient);
+
 }  // namespace km::cudnn
