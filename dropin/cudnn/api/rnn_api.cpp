@@ -1,5 +1,6 @@
 // Recurrent networks.
 #include "dropin/cudnn/descriptors/descriptors.h"
+#include "dropin/cudnn/descriptors/objects.h"
 #include "dropin/cudnn/sequence/rnn.h"
 
 namespace km::cudnn {
@@ -25,36 +26,9 @@ struct RnnDataObject {
   bool is_set = false;
 };
 
-constexpr unsigned kRnnTag = 1, kRnnDataTag = 2;
-
-template <class T, class H>
-cudnnStatus_t create(H* out, unsigned tag) {
-  const uint64_t id = library::handle_map<T>().add(
-      std::make_shared<T>(), library::handle_tag(library::HandleKind::kDnnSequence, tag));
-  const cudnnStatus_t given = give(out, reinterpret_cast<H>(id));
-  if (given != CUDNN_STATUS_SUCCESS) library::handle_map<T>().remove(id);
-  return given;
-}
-template <class T, class H>
-cudnnStatus_t destroy(H handle) {
-  if (handle == nullptr || library::handle_map<T>().remove(reinterpret_cast<uint64_t>(handle))) {
-    return CUDNN_STATUS_SUCCESS;
-  }
-  return invalid("the descriptor is not live");
-}
-/// Runs `body` with the object, whose lock is held.
-template <class T, class H, class Body>
-cudnnStatus_t with(H handle, Body&& body) {
-  const std::shared_ptr<T> found =
-      library::handle_map<T>().find(reinterpret_cast<uint64_t>(handle));
-  if (found == nullptr) return invalid("the descriptor is not live");
-  const std::lock_guard lock(found->mutex);
-  return body(*found);
-}
-
 cudnnStatus_t get_shape(cudnnRNNDescriptor_t descriptor, RnnShape* out, void** states) {
   cudnnDropoutDescriptor_t dropout = nullptr;
-  LIB_TRY(with<RnnObject>(descriptor, [&](RnnObject& object) -> cudnnStatus_t {
+  LIB_TRY(with_object<RnnObject>(descriptor, [&](RnnObject& object) -> cudnnStatus_t {
     if (!object.is_set) return invalid("the network has not been set");
     *out = object.shape;
     dropout = object.dropout;
@@ -68,7 +42,7 @@ cudnnStatus_t get_shape(cudnnRNNDescriptor_t descriptor, RnnShape* out, void** s
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t get_data(cudnnRNNDataDescriptor_t descriptor, RnnData* out) {
-  return with<RnnDataObject>(descriptor, [&](RnnDataObject& object) -> cudnnStatus_t {
+  return with_object<RnnDataObject>(descriptor, [&](RnnDataObject& object) -> cudnnStatus_t {
     if (!object.is_set) return invalid("the sequences have not been set");
     *out = object.data;
     return CUDNN_STATUS_SUCCESS;
@@ -156,7 +130,7 @@ cudnnStatus_t set_clip(cudnnRNNDescriptor_t descriptor, cudnnRNNClipMode_t mode,
     return invalid("the mode %d", mode);
   if (mode == CUDNN_RNN_CLIP_MINMAX && !(least <= most))
     return invalid("the range %g to %g", least, most);
-  return with<RnnObject>(descriptor, [&](RnnObject& object) {
+  return with_object<RnnObject>(descriptor, [&](RnnObject& object) {
     object.shape.clips = mode == CUDNN_RNN_CLIP_MINMAX;
     object.shape.least = least;
     object.shape.most = most;
@@ -166,7 +140,7 @@ cudnnStatus_t set_clip(cudnnRNNDescriptor_t descriptor, cudnnRNNClipMode_t mode,
 }
 cudnnStatus_t get_clip(cudnnRNNDescriptor_t descriptor, cudnnRNNClipMode_t* mode,
                        cudnnNanPropagation_t* nan, double* least, double* most) {
-  return with<RnnObject>(descriptor, [&](RnnObject& object) -> cudnnStatus_t {
+  return with_object<RnnObject>(descriptor, [&](RnnObject& object) -> cudnnStatus_t {
     LIB_TRY(give_if_asked(mode, object.shape.clips ? CUDNN_RNN_CLIP_MINMAX : CUDNN_RNN_CLIP_NONE));
     LIB_TRY(give_if_asked(nan, object.clip_nan));
     LIB_TRY(give_if_asked(least, object.shape.least));
@@ -194,7 +168,7 @@ cudnnStatus_t set_data(cudnnRNNDataDescriptor_t descriptor, RnnData data, const 
     data.fills_padding = true;
     data.padding = read_one(View(Shape{data.type, 0, {}, {}}, &room), 0);
   }
-  return with<RnnDataObject>(descriptor, [&](RnnDataObject& object) {
+  return with_object<RnnDataObject>(descriptor, [&](RnnDataObject& object) {
     object.data = std::move(data);
     object.is_set = true;
     return CUDNN_STATUS_SUCCESS;
@@ -206,10 +180,10 @@ cudnnStatus_t set_data(cudnnRNNDataDescriptor_t descriptor, RnnData data, const 
 extern "C" {
 
 cudnnStatus_t cudnnCreateRNNDescriptor(cudnnRNNDescriptor_t* rnnDesc) {
-  return call([&] { return create<RnnObject>(rnnDesc, kRnnTag); });
+  return call([&] { return create_object<RnnObject>(rnnDesc, kRnnTag); });
 }
 cudnnStatus_t cudnnDestroyRNNDescriptor(cudnnRNNDescriptor_t rnnDesc) {
-  return call([&] { return destroy<RnnObject>(rnnDesc); });
+  return call([&] { return destroy_object<RnnObject>(rnnDesc); });
 }
 cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnnDesc, cudnnRNNAlgo_t algo,
                                        cudnnRNNMode_t cellMode, cudnnRNNBiasMode_t biasMode,
@@ -230,7 +204,7 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnnDesc, cudnnRNNAlg
     shape.projection = projSize;
     shape.layers = numLayers;
     LIB_TRY(check_shape(shape, hiddenSize, numLayers));
-    return with<RnnObject>(rnnDesc, [&](RnnObject& object) {
+    return with_object<RnnObject>(rnnDesc, [&](RnnObject& object) {
       shape.clips = object.shape.clips;
       shape.least = object.shape.least;
       shape.most = object.shape.most;
@@ -255,7 +229,7 @@ cudnnStatus_t cudnnGetRNNDescriptor_v8(cudnnRNNDescriptor_t rnnDesc, cudnnRNNAlg
                                        int32_t* numLayers, cudnnDropoutDescriptor_t* dropoutDesc,
                                        uint32_t* auxFlags) {
   return call([&] {
-    return with<RnnObject>(rnnDesc, [&](RnnObject& object) -> cudnnStatus_t {
+    return with_object<RnnObject>(rnnDesc, [&](RnnObject& object) -> cudnnStatus_t {
       const RnnShape& s = object.shape;
       LIB_TRY(give_if_asked(algo, object.algorithm));
       LIB_TRY(give_if_asked(cellMode, s.mode));
@@ -293,10 +267,10 @@ cudnnStatus_t cudnnRNNGetClip_v9(cudnnRNNDescriptor_t rnnDesc, cudnnRNNClipMode_
 }
 
 cudnnStatus_t cudnnCreateRNNDataDescriptor(cudnnRNNDataDescriptor_t* rnnDataDesc) {
-  return call([&] { return create<RnnDataObject>(rnnDataDesc, kRnnDataTag); });
+  return call([&] { return create_object<RnnDataObject>(rnnDataDesc, kRnnDataTag); });
 }
 cudnnStatus_t cudnnDestroyRNNDataDescriptor(cudnnRNNDataDescriptor_t rnnDataDesc) {
-  return call([&] { return destroy<RnnDataObject>(rnnDataDesc); });
+  return call([&] { return destroy_object<RnnDataObject>(rnnDataDesc); });
 }
 cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t rnnDataDesc,
                                         cudnnDataType_t dataType, cudnnRNNDataLayout_t layout,
