@@ -66,3 +66,8 @@ foreach(stem comm_values concurrency context event order order_random)
   set_tests_properties(c.${stem}.devices PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS c
     ENVIRONMENT "${KM_TEST_ENVIRONMENT};KM_CPU_DEVICES=2;KM_CPU_THREADS=4")
 endforeach()
+
+# Ranks that fail, many times.
+add_test(NAME c.comm.rounds COMMAND km_c_comm)
+set_tests_properties(c.comm.rounds PROPERTIES TIMEOUT 900 LABELS "c;long"
+  ENVIRONMENT "${KM_TEST_ENVIRONMENT};KM_COMM_TIMEOUT_S=1;KM_TEST_COMM_ROUNDS=100")

@@ -99,7 +99,7 @@ def flat(algorithm):
 
 
 def hierarchical(algorithm):
-    """Ranks of a host reduce by memory, one rank of each host runs the algorithm, and memory again."""
+    """Ranks of a host reduce by memory, one rank of each runs the algorithm, and memory again."""
 
     def run(cluster: Cluster, size: float) -> float:
         ready = [shared_memory(cluster, size, h, 0.0, 1) for h in range(cluster.hosts)]
