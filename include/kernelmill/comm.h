@@ -66,9 +66,7 @@ typedef int32_t km_comm_engine;
 enum {
   KM_COMM_ENGINE_INVALID = 0,
   KM_COMM_ENGINE_THREADS = 1,       /* all ranks in one process: direct copies */
-  KM_COMM_ENGINE_SHARED_MEMORY = 2, /* processes of one machine: memory that they share */
-  KM_COMM_ENGINE_NCCL = 3,          /* NVIDIA GPUs */
-  KM_COMM_ENGINE_MPI = 4            /* processes of several machines */
+  KM_COMM_ENGINE_SHARED_MEMORY = 2  /* processes of one machine: memory that they share */
 };
 
 /* A name by which the ranks of one communicator find each other: bytes that the program passes from
@@ -82,15 +80,14 @@ typedef struct km_comm_info {
   uint32_t struct_size;
   uint32_t rank, rank_count;
   km_comm_engine engine;
-  char reason[240]; /* why this engine, and which library it is */
+  char reason[240]; /* why this engine */
 } km_comm_info;
 KM_CHECK_SIZE(km_comm_info, 256);
 
 /** Makes a name for one communicator of devices like the context's. The process that makes it runs
  * until all ranks have joined. CUDA: ncclGetUniqueId.
- * Status: KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE
- *   when its library is missing, with what to install; KM_ERROR_IO when the system refuses memory
- *   that processes share.
+ * Status: KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_IO when the system
+ *   refuses memory that processes share.
  */
 KM_API km_status km_comm_id_create(km_context context, km_comm_id* out_id) KM_NOEXCEPT;
 
@@ -101,10 +98,8 @@ KM_API km_status km_comm_id_create(km_context context, km_comm_id* out_id) KM_NO
  * Status: KM_ERROR_INVALID_ARGUMENT when `id` is null, is not one that km_comm_id_create made, or
  *   was used before, `rank` is not less than `rank_count`, or `rank_count` is 0 or exceeds 4096;
  *   KM_ERROR_IO when a rank does not join within KM_COMM_TIMEOUT_S, ends, joins twice, or has
- *   another `rank_count` or release of the library, or the system refuses memory, files or threads;
- *   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE when
- * its library is missing, with what to install; KM_ERROR_NOT_PERMITTED in a callback; the sticky
- *   error.
+ *   another `rank_count`, or the system refuses memory, files or threads; KM_ERROR_NOT_SUPPORTED
+ *   when the backend has no communicators; KM_ERROR_NOT_PERMITTED in a callback; the sticky error.
  */
 KM_API km_status km_comm_create(km_context context, const km_comm_id* id, uint32_t rank_count,
                                 uint32_t rank, km_comm* out_comm) KM_NOEXCEPT;
@@ -115,9 +110,8 @@ KM_API km_status km_comm_create(km_context context, const km_comm_id* id, uint32
  * Status: KM_ERROR_INVALID_ARGUMENT when `contexts` is null, or `count` is 0 or exceeds 4096;
  *   KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live context; KM_ERROR_CONTEXT_MISMATCH
  *   when they are of several backends; KM_ERROR_IO when the system refuses memory, files or
- * threads; KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE
- * when its library is missing, with what to install; KM_ERROR_NOT_PERMITTED in a callback; the
- * sticky error.
+ *   threads; KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_NOT_PERMITTED
+ *   in a callback; the sticky error.
  */
 KM_API km_status km_comm_create_all(const km_context* contexts, uint64_t count,
                                     km_comm* out_comms) KM_NOEXCEPT;

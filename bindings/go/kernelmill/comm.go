@@ -37,13 +37,10 @@ const (
 // CommEngine is what carries out the operations of a communicator.
 type CommEngine int32
 
-// What carries out operations: threads of one process, memory that processes share, NVIDIA's
-// library, or MPI.
+// What carries out operations: threads of one process, or memory that processes share.
 const (
 	CommEngineThreads      CommEngine = raw.COMM_ENGINE_THREADS
 	CommEngineSharedMemory CommEngine = raw.COMM_ENGINE_SHARED_MEMORY
-	CommEngineNCCL         CommEngine = raw.COMM_ENGINE_NCCL
-	CommEngineMPI          CommEngine = raw.COMM_ENGINE_MPI
 )
 
 // CommID is the name of a communicator: bytes that one rank passes to the others.

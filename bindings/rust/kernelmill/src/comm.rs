@@ -127,10 +127,6 @@ pub enum Engine {
     Threads,
     /// The ranks are processes of this machine.
     SharedMemory,
-    /// NVIDIA's library.
-    Nccl,
-    /// The ranks are processes of several machines.
-    Mpi,
     /// One that this version does not know.
     Unknown,
 }
@@ -249,8 +245,6 @@ impl Comm {
         made.engine = match info.engine {
             sys::km_comm_engine::THREADS => Engine::Threads,
             sys::km_comm_engine::SHARED_MEMORY => Engine::SharedMemory,
-            sys::km_comm_engine::NCCL => Engine::Nccl,
-            sys::km_comm_engine::MPI => Engine::Mpi,
             _ => Engine::Unknown,
         };
         made.reason = array_text(&info.reason);
