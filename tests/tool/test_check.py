@@ -10,8 +10,19 @@ import unittest
 
 from tool import SOURCE_DIR, TOOL, Case
 
-with open(os.path.join(SOURCE_DIR, "tests/data/check_kernels.cu"), encoding="utf-8") as source:
-    KERNELS = source.read()
+
+def read_kernels():
+    """All files of kernels as one text, the macros first."""
+    folder = os.path.join(SOURCE_DIR, "tests/data/check_kernels")
+    names = sorted(os.listdir(folder), key=lambda name: (name != "macros.cuh", name))
+    text = ""
+    for name in names:
+        with open(os.path.join(folder, name), encoding="utf-8") as source:
+            text += source.read()
+    return text
+
+
+KERNELS = read_kernels()
 NAMES = re.findall(r"^KERNEL (\w+)\(", KERNELS, re.MULTILINE)
 ARRAYS = ("--arg", "zeros:i32[1024]", "--arg", "zeros:i32[1024]", "--arg", "i32:512")
 
@@ -40,7 +51,7 @@ extern "C" __global__ void __cluster_dims__(2) sound_race_cluster(int* a, int* b
 
 
 class Kernels(Case):
-    """Each kernel of check_kernels.cu, by its name."""
+    """Each kernel of tests/data/check_kernels, by its name."""
 
     @classmethod
     def setUpClass(cls):
