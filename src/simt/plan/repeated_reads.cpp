@@ -19,11 +19,25 @@ bool repeats_reads(const ptx::Instruction& ptx) {
   return false;
 }
 
+/// The value that an address was before conversions between state spaces and moves, which name the
+/// same place.
+ValueId origin_of(const Kernel& kernel, ValueId address) {
+  for (const Inst* inst = kernel.instruction_of(address); inst != nullptr;
+       inst = kernel.instruction_of(address)) {
+    const bool is_same =
+        inst->ptx->opcode == ptx::Opcode::cvta || inst->ptx->opcode == ptx::Opcode::mov;
+    if (!is_same || inst->guard != kNone || inst->reads.size() != 1) break;
+    if (inst->writes.size() != 1) break;
+    address = inst->reads[0].second;
+  }
+  return address;
+}
+
 /// An access, the place that it names and the memory behind that.
 struct Reference {
   Reference(const Kernel& kernel, const Inst& inst, const MemoryAccess& access)
       : place(*access.place),
-        base(place.reg == ptx::kNone ? kNone : inst.read(place.reg)),
+        base(place.reg == ptx::kNone ? kNone : origin_of(kernel, inst.read(place.reg))),
         memory(memory_ref(kernel, inst, place, access.size_bytes)) {}
 
   const ptx::Operand& place;

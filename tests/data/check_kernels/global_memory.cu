@@ -427,3 +427,15 @@ KERNEL sound_race_halves_of_an_atomic(int* a, int* b, int n) {
     old = atomicCAS(whole, assumed, assumed + 1);
   } while (old != assumed);
 }
+
+// The read converts the address to global memory's, and the atomic takes it as it is.
+KERNEL sound_race_read_by_another_address(int* a, int* b, int n) {
+  int old = a[0];
+  for (int seen = ~old; seen != old;) {
+    seen = old;
+    asm volatile("atom.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(old)
+                 : "l"(a), "r"(seen), "r"(seen + 1)
+                 : "memory");
+  }
+}
