@@ -14,6 +14,7 @@
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/flatten.h"
 #include "simt/transform/inline/hoist_variables.h"
+#include "simt/transform/mark_undefined.h"
 #include "simt/transform/regions.h"
 #include "simt/transform/split_induction_variables.h"
 
@@ -281,10 +282,19 @@ Result<AnalysedKernel> ProgramImpl::build(const InliningCosts& costs, uint32_t i
   return analysed;
 }
 
-Result<AnalysedKernel> ProgramImpl::with_stack(uint32_t kernel, uint64_t stack_bytes) const {
+bool ProgramImpl::may_be_undefined(uint32_t kernel) const {
+  return kernels_[kernel].layout.local_bytes != 0 || may_read_undefined(kernels_[kernel].kernel);
+}
+
+Result<AnalysedKernel> ProgramImpl::rebuild(uint32_t kernel, uint64_t stack_bytes,
+                                            bool is_marked) const {
   const CallGraph calls(*module_);
   const InliningCosts costs(calls);
   KM_ASSIGN(AnalysedKernel analysed, build(costs, kernels_[kernel].source, stack_bytes));
+  if (is_marked) {
+    mark_undefined(*analysed.function, analysed.kernel, analysed.layout.local_bytes != 0);
+    KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
+  }
   split_induction_variables(analysed.kernel, *analysed.function);
   return analysed;
 }

@@ -28,8 +28,10 @@ class ProgramImpl final : public Program, public std::enable_shared_from_this<Pr
   std::span<const Variable> variables() const override { return variables_; }
 
   const AnalysedKernel& analysed(uint32_t kernel) const { return kernels_[kernel]; }
-  /// The kernel analysed with another stack size per thread.
-  Result<AnalysedKernel> with_stack(uint32_t kernel, uint64_t stack_bytes) const;
+  /// The kernel analysed with another stack size per thread, or with marks of what is undefined.
+  Result<AnalysedKernel> rebuild(uint32_t kernel, uint64_t stack_bytes, bool is_marked) const;
+  /// True if the kernel has local memory, or may read registers that nothing has written.
+  bool may_be_undefined(uint32_t kernel) const;
   const std::vector<uint32_t>& variable_of_symbol() const { return variable_of_symbol_; }
 
  private:

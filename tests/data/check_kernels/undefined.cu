@@ -87,3 +87,81 @@ KERNEL sound_init_field(int* a, int* b, int n) {
   __syncthreads();
   b[I] = t[T].flag + t[T].number;
 }
+
+// Local memory: the array has no place in registers, because indices are unknown.
+KERNEL init_local(int* a, int* b, int n) {
+  int t[8];
+  for (int k = 0; k < 7; ++k) t[(k + n) % 8] = a[k];
+  b[I] = t[T % 8] + 1;
+}
+KERNEL sound_init_local(int* a, int* b, int n) {
+  int t[8];
+  for (int k = 0; k < 8; ++k) t[(k + n) % 8] = a[k];
+  b[I] = t[T % 8] + 1;
+}
+
+KERNEL init_local_of_later_block(int* a, int* b, int n) {
+  int t[8];
+  if (blockIdx.x == 0) {
+    for (int k = 0; k < 8; ++k) t[(k + n) % 8] = a[k];
+  }
+  b[I] = t[T % 8] + 1;
+}
+// A block's first threads have what its last ones have not, and the other way round.
+KERNEL init_local_of_some_threads(int* a, int* b, int n) {
+  int t[8];
+  for (int k = T / 64; k < 7 + T / 64; ++k) t[(k + n) % 8] = a[k];
+  __syncthreads();
+  b[I] = t[(T / 64 + n) % 8] + t[(7 * (1 - T / 64) + n) % 8];
+}
+KERNEL sound_init_local_of_some_threads(int* a, int* b, int n) {
+  int t[8];
+  for (int k = T / 64; k < 7 + T / 64; ++k) t[(k + n) % 8] = a[k];
+  __syncthreads();
+  b[I] = t[(T / 64 + n) % 8] + t[(6 + T / 64 + n) % 8];
+}
+
+// Registers: p holds in the lower half of the block, and only there r is written.
+#define BEGIN                                         \
+  "{ .reg .pred p, q; .reg .b32 r, s; .reg .b64 d;\n" \
+  "setp.lt.u32 p, %1, 64; @p mov.b32 r, 0;\n"
+#define ASSEMBLY(text) asm volatile(BEGIN text "}" ::"l"(b + I), "r"(T) : "memory")
+
+KERNEL init_register_is_stored(int* a, int* b, int n) {
+  ASSEMBLY("add.u32 r, r, 1;\n st.global.b32 [%0], r;\n");
+}
+KERNEL sound_init_register_is_stored(int* a, int* b, int n) {
+  ASSEMBLY("add.u32 r, r, 1;\n @p st.global.b32 [%0], r;\n");
+}
+KERNEL init_register_in_an_address(int* a, int* b, int n) {
+  ASSEMBLY("cvt.u64.u32 d, r;\n add.u64 d, d, %0;\n st.global.b32 [d], %1;\n");
+}
+KERNEL sound_init_register_in_an_address(int* a, int* b, int n) {
+  ASSEMBLY(
+      "add.u32 r, r, 4;\n selp.b32 s, r, 4, p;\n cvt.u64.u32 d, s;\n add.u64 d, d, %0;\n"
+      "st.global.b32 [d], %1;\n");
+}
+KERNEL init_register_in_a_branch(int* a, int* b, int n) {
+  ASSEMBLY("setp.eq.u32 q, r, 0;\n @q st.global.b32 [%0], %1;\n");
+}
+// p is false where r is undefined, and decides then.
+KERNEL sound_init_register_in_a_branch(int* a, int* b, int n) {
+  ASSEMBLY("setp.eq.u32 q, r, 0;\n and.pred q, p, q;\n @q st.global.b32 [%0], %1;\n");
+}
+KERNEL init_register_of_a_loop(int* a, int* b, int n) {
+  ASSEMBLY(
+      "mov.b32 s, 0;\n again: add.u32 r, r, s;\n add.u32 s, s, 1;\n setp.lt.u32 q, s, 4;\n"
+      "@q bra again;\n st.global.b32 [%0], r;\n");
+}
+KERNEL sound_init_register_of_a_loop(int* a, int* b, int n) {
+  ASSEMBLY(
+      "mov.b32 s, 0;\n again: @!p xor.b32 r, r, r;\n add.u32 r, r, s;\n add.u32 s, s, 1;\n"
+      "setp.lt.u32 q, s, 4;\n @q bra again;\n st.global.b32 [%0], r;\n");
+}
+// The third element is the padding of a structure that is copied.
+KERNEL sound_init_register_is_padding(int* a, int* b, int n) {
+  if (I >= 256) return;
+  asm volatile("{ .reg .b32 r;\n st.global.v4.b32 [%0], {%1, %1, r, %1};\n }" ::"l"(b + 4 * I),
+               "r"(n)
+               : "memory");
+}

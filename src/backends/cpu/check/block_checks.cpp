@@ -203,6 +203,11 @@ bool BlockChecks::is_watched(uint64_t address, uint64_t size_bytes) const {
   return true;
 }
 
+/// True if the memory may be read before it is written: a thread's local memory may.
+bool BlockChecks::may_be_undefined(uint64_t address, uint64_t size_bytes) const {
+  return block_.scratch.holds(address, size_bytes) || is_watched(address, size_bytes);
+}
+
 AccessRecord BlockChecks::begin_access(const simt::AccessNote& note, const AddressRange& memory,
                                        uint32_t thread) const {
   AccessRecord access = record_of(note);
@@ -240,19 +245,20 @@ void BlockChecks::note_segment(const AccessReport& report, const Segment& segmen
 
 void BlockChecks::note_content(const AccessReport& report, const Segment& segment) {
   const AddressRange all = memory_of(report, segment);
-  if (!is_watched(all.begin, report.note->size_bytes)) return;
+  if (!may_be_undefined(all.begin, report.note->size_bytes)) return;
   note_content(begin_segment(report, segment), *report.note, all);
 }
 
 void BlockChecks::note_range(const AddressRange& range, uint32_t thread,
                              const simt::AccessNote& note) {
-  if (!is_watched(range.begin, range.size_bytes)) return;
+  if (!may_be_undefined(range.begin, range.size_bytes)) return;
   simt::AccessNote own = note;
   own.size_bytes = static_cast<uint16_t>(std::min<uint64_t>(range.size_bytes, UINT16_MAX));
   const AccessReport report{&range.begin, 1, thread, &own, nullptr, 1};
   const AccessRecord access = begin_access(note, range, thread);
-  if (has_tool(simt::check_tool::kStreams)) note_touch(own, range);
   if (has_tool(simt::check_tool::kInit)) note_content(access, own, range);
+  if (!is_watched(range.begin, range.size_bytes)) return;
+  if (has_tool(simt::check_tool::kStreams)) note_touch(own, range);
   if (!has_tool(simt::check_tool::kRace)) return;
   touch_memory(access, report, range);
 }
@@ -291,6 +297,7 @@ void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNot
     read.address = all.begin + at;
     read.size_bytes = note.size_bytes;
     read.shared_begin = block_.shared.begin;
+    read.is_local = block_.scratch.holds(read.address, 1);
     block_.launch->note(read);
   } else if (!is_store) {
     return;
@@ -358,6 +365,18 @@ void BlockChecks::touch(RaceCheck& check, Line& line, const AccessRecord& access
                       static_cast<uint32_t>(end - at));
     at = end;
   }
+}
+
+void BlockChecks::note_undefined(uint32_t thread, simt::UndefinedUse use, uint32_t line) {
+  using Invalid = LaunchChecks::Invalid;
+  Invalid undefined;
+  undefined.access.line = line;
+  undefined.access.block = clock_.block();
+  undefined.access.thread = thread;
+  undefined.kind = use == simt::UndefinedUse::address  ? Invalid::undefined_address
+                   : use == simt::UndefinedUse::branch ? Invalid::undefined_branch
+                                                       : Invalid::undefined_store;
+  block_.launch->note(undefined);
 }
 
 void BlockChecks::note_invalid(const InvalidAccess& access) {

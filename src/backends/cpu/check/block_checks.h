@@ -14,6 +14,7 @@
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/order/touched_memory.h"
 #include "simt/engine.h"
+#include "simt/undefined_use.h"
 
 namespace km::cpu {
 
@@ -78,6 +79,8 @@ class BlockChecks {
   void note_content(const AccessReport& report);
   /// Tests an access of one thread, of any size.
   void note_range(const AddressRange& range, uint32_t thread, const simt::AccessNote& note);
+  /// Notes that a thread uses a register that nothing has written.
+  void note_undefined(uint32_t thread, simt::UndefinedUse use, uint32_t line);
   /// Notes an access that is not made.
   void note_invalid(const InvalidAccess& access);
   /// Notes that strong reads or atomics are done.
@@ -110,6 +113,7 @@ class BlockChecks {
                             uint32_t thread) const;
   const SharedShadow* shared_shadow(uint64_t address) const;
   bool is_watched(uint64_t address, uint64_t size_bytes) const;
+  bool may_be_undefined(uint64_t address, uint64_t size_bytes) const;
   bool has_tool(uint16_t tool) const { return (block_.launch->tools() & tool) != 0; }
   /// The part [at, end) of a segment in one line; accesses of `size_bytes` begin at `address`.
   struct Part {

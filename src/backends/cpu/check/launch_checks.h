@@ -71,13 +71,22 @@ class LaunchChecks {
   /// Notes a race. Races of the same two lines count as one, of which the first is kept whose
   /// threads are farthest apart.
   void note(const Race& race);
-  /// An access to memory that the launch does not have, a misaligned one, or a read of what nothing
-  /// has written.
+  /// An access to memory that the launch does not have, a misaligned one, a read of what nothing
+  /// has written, or a use of a register that nothing has written.
   struct Invalid {
     AccessRecord access;
     uint64_t address = 0, size_bytes = 0;
     uint64_t shared_begin = 0;  // where the block's shared memory begins
-    enum Kind : uint8_t { outside, misaligned, undefined } kind = outside;
+    bool is_local = false;      // the memory is the thread's own
+    enum Kind : uint8_t {
+      outside,
+      misaligned,
+      undefined,          // a read
+      undefined_address,  // a register that decides which memory is accessed
+      undefined_branch,   // a register that decides a branch
+      undefined_store,    // a register that is stored
+    } kind = outside;
+    bool is_of_register() const { return kind >= undefined_address; }
     uint64_t count = 0;
   };
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.

@@ -130,8 +130,27 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   return finding;
 }
 
+/// The finding of a register that nothing has written.
+Finding finding_of_register(const LaunchChecks::Invalid& invalid, const LaunchRun& run) {
+  using Invalid = LaunchChecks::Invalid;
+  Finding finding;
+  finding.tool = "init";
+  finding.kind = "undefined-register";
+  finding.kernel = run.unit->kernel_name();
+  finding.message = "a register that nothing has written ";
+  finding.message += invalid.kind == Invalid::undefined_address ? "decides which memory is accessed"
+                     : invalid.kind == Invalid::undefined_branch ? "decides a branch"
+                                                                 : "is stored";
+  finding.place = place_of(invalid.access, 0, run);
+  finding.place.what = "use";
+  finding.advice = "Give the variable a value on every way that leads here.";
+  finding.count = invalid.count;
+  return finding;
+}
+
 Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
                    const Allocations& allocations) {
+  if (invalid.is_of_register()) return finding_of_register(invalid, run);
   Finding finding;
   using Invalid = LaunchChecks::Invalid;
   const bool is_undefined = invalid.kind == Invalid::undefined;
@@ -146,7 +165,9 @@ Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
   finding.count = invalid.count;
   const auto offset = static_cast<int64_t>(invalid.address - invalid.shared_begin);
   const bool is_shared = offset >= INT32_MIN && offset <= INT32_MAX;
-  const std::string memory = is_shared ? "shared memory" : "the memory of the context";
+  const std::string memory = invalid.is_local ? "local memory"
+                             : is_shared      ? "shared memory"
+                                              : "the memory of the context";
   if (is_undefined) {
     finding.message = "a read of " + memory + " that nothing has written";
   } else if (invalid.kind == Invalid::misaligned) {
@@ -154,7 +175,9 @@ Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
   } else {
     finding.message = "an access outside of " + memory;
   }
-  if (is_shared) {
+  if (invalid.is_local) {
+    finding.allocation = hex(invalid.address) + ", in the thread's local memory";
+  } else if (is_shared) {
     finding.allocation = "at offset " + std::to_string(offset) + " in shared memory, of which " +
                          "the block has " + counted(run.shared_bytes, "byte");
   } else {

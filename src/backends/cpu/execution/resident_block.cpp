@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "backends/cpu/check/undefined_memory.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
@@ -38,13 +39,29 @@ bool open_window(GuardedRange& window, uint64_t shared_bytes) {
   return window && window.allow(shared_bytes);
 }
 
+namespace {
+
+/// Tells the checker that memory is given back, which may become any other memory.
+void forget_content(const GuardedRange& memory) {
+  if (!memory || !UndefinedMemory::is_used()) return;
+  UndefinedMemory::instance().define(memory.begin(), memory.allowed_bytes());
+}
+
+}  // namespace
+
 bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes, const CodeUnit& unit) {
   if (needed_bytes <= scratch.size_bytes()) return true;
+  forget_content(scratch);
   scratch = GuardedRange();
   scratch = GuardedRange::make(round_up(needed_bytes, uint64_t{64} << 10));
   const bool is_dense = needed_bytes >= kHugePageBytes && !unit.has_large_stacks;
   if (scratch && is_dense) scratch.use_huge_pages();
   return static_cast<bool>(scratch);
+}
+
+ResidentBlock::~ResidentBlock() {
+  forget_content(window_);
+  forget_content(scratch_);
 }
 
 bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {

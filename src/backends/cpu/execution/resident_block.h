@@ -28,7 +28,7 @@ class ResidentBlock {
   ResidentBlock() = default;
   ResidentBlock(const ResidentBlock&) = delete;
   ResidentBlock& operator=(const ResidentBlock&) = delete;
-  virtual ~ResidentBlock() = default;
+  virtual ~ResidentBlock();
 
   /// Allocates memory for blocks of this kernel; false if there is none.
   virtual bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count);

@@ -182,6 +182,25 @@ void report_copies(simt::BlockState* state, uint32_t lanes, uint32_t kind, uint3
   });
 }
 
+void report_locals(simt::BlockState* state, uint64_t begin, uint32_t lanes, uint64_t stride_bytes,
+                   uint64_t size_bytes) {
+  with_checks(state, [&](BlockChecks&) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<uint64_t>(std::countr_zero(left));
+      UndefinedMemory::instance().add(begin + lane * stride_bytes, size_bytes);
+    }
+  });
+}
+
+void report_undefined(simt::BlockState* state, uint32_t lanes, uint32_t use, uint32_t line) {
+  with_checks(state, [&](BlockChecks& checks) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      checks.note_undefined(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
+                            static_cast<simt::UndefinedUse>(use), line);
+    }
+  });
+}
+
 void report_range(Executor& executor, const AddressRange& range, uint32_t thread,
                   const simt::AccessNote& note) {
   with_checks(executor, [&](BlockChecks& checks) { checks.note_range(range, thread, note); });

@@ -26,6 +26,9 @@ void report_members(simt::BlockState* state, const uint32_t* members, uint32_t l
                     uint32_t line);
 void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders);
 void report_copies(simt::BlockState* state, uint32_t lanes, uint32_t kind, uint32_t pending);
+void report_locals(simt::BlockState* state, uint64_t begin, uint32_t lanes, uint64_t stride_bytes,
+                   uint64_t size_bytes);
+void report_undefined(simt::BlockState* state, uint32_t lanes, uint32_t use, uint32_t line);
 /// Reports an access of one thread for which generated code has no report; nothing happens if the
 /// block is not checked.
 void report_range(Executor& executor, const AddressRange& range, uint32_t thread,

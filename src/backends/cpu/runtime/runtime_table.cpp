@@ -309,6 +309,8 @@ constexpr simt::CheckRuntime kChecks = {
     .report_members = report_members,
     .report_warp_sync = report_warp_sync,
     .report_copies = report_copies,
+    .report_locals = report_locals,
+    .report_undefined = report_undefined,
 };
 constexpr simt::CounterRuntime kTable = {kChecks, count_access, count_block};
 

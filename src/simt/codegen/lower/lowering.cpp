@@ -8,6 +8,7 @@
 #include "simt/codegen/lower/tensors/tensor_cores.h"
 #include "simt/codegen/lower/tensors/warpgroup_matrices.h"
 #include "simt/transform/make_instruction.h"
+#include "simt/transform/mark_undefined.h"
 
 namespace km::simt {
 
@@ -47,6 +48,13 @@ void Lowering::begin_block() {
   builder_.forget_values();
   loads_and_stores_.begin_block();
   checks_.begin_block();
+}
+
+/// Lowers the checker's marks. Other hints have no code: griddepcontrol needs none because grids of
+/// a stream run in order.
+void Lowering::lower_hint(const Inst& inst) {
+  const UndefinedUse use = undefined_use(*inst.ptx);
+  if (use != UndefinedUse::none) checks_.reports().report_undefined(inst, use);
 }
 
 void Lowering::lower(const Inst& inst) {
@@ -112,8 +120,8 @@ void Lowering::lower(const Inst& inst) {
       return frame_.raise(trap_reason(*inst.ptx));
     case Family::policy:
       return computations_.lower_policy(inst);
-    case Family::hint:  // no code; griddepcontrol needs none because grids of a stream run in order
-      return;
+    case Family::hint:
+      return lower_hint(inst);
     default:
       return computations_.lower_arithmetic(inst);
   }

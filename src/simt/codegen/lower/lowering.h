@@ -40,6 +40,8 @@ class Lowering {
   Calls& calls() { return calls_; }
 
  private:
+  void lower_hint(const Inst& inst);
+
   CodeBuilder& builder_;
   const CodePlan& code_plan_;
   LaunchFrame& frame_;

@@ -191,10 +191,14 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
 
 Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& variant,
                    PlannedKernel& out) {
-  if (variant.thread_stack_bytes != kThreadStackBytes && program.kernels()[kernel].has_stack) {
-    KM_ASSIGN(out.with_stack, program.with_stack(kernel, variant.thread_stack_bytes));
+  const bool has_other_stack =
+      variant.thread_stack_bytes != kThreadStackBytes && program.kernels()[kernel].has_stack;
+  const bool is_marked =
+      (variant.tools & check_tool::kInit) != 0 && program.may_be_undefined(kernel);
+  if (has_other_stack || is_marked) {
+    KM_ASSIGN(out.rebuilt, program.rebuild(kernel, variant.thread_stack_bytes, is_marked));
   }
-  const AnalysedKernel& analysed = out.with_stack ? *out.with_stack : program.analysed(kernel);
+  const AnalysedKernel& analysed = out.rebuilt ? *out.rebuilt : program.analysed(kernel);
   Plan& plan = out.plan;
   plan.kernel = &analysed.kernel;
   plan.shapes = &out.shapes;

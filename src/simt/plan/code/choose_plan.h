@@ -11,8 +11,8 @@ namespace km::simt {
 
 /// A plan with the objects that it points to, which must not move.
 struct PlannedKernel {
-  // The kernel with the variant's stack size, if it differs.
-  std::optional<AnalysedKernel> with_stack;
+  // The kernel with the variant's stack size, or with the checker's marks, if it needs them.
+  std::optional<AnalysedKernel> rebuilt;
   Kernel independent_kernel;  // mode c
   Kernel pruned;
   Shapes shapes;

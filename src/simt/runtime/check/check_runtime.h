@@ -88,6 +88,12 @@ struct CheckRuntime {
   /// `lanes` end a group of asynchronous copies or wait until at most `pending` groups are left;
   /// copy_groups has the other values of `pending`. `kind` is a CopyKind.
   void (*report_copies)(BlockState*, uint32_t lanes, uint32_t kind, uint32_t pending);
+  /// `lanes` begin with undefined local memory of `size_bytes` each: lane l's is at `begin` + l *
+  /// `stride_bytes`.
+  void (*report_locals)(BlockState*, uint64_t begin, uint32_t lanes, uint64_t stride_bytes,
+                        uint64_t size_bytes);
+  /// `lanes` use registers that nothing has written; `use` is an UndefinedUse.
+  void (*report_undefined)(BlockState*, uint32_t lanes, uint32_t use, uint32_t line);
 };
 
 }  // namespace km::simt

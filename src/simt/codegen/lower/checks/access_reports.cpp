@@ -45,14 +45,14 @@ AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
 }
 
 /// The access of an instruction, if it is reported: constants and parameters never change, and a
-/// thread's local memory is its own.
+/// thread's local memory is its own, but begins without content.
 std::optional<MemoryAccess> AccessReports::reported(const Inst& inst) const {
   if (!is_used()) return std::nullopt;
   const std::optional<MemoryAccess> access = memory_access(kernel_, inst);
   if (!access) return std::nullopt;
-  const bool is_watched = access->space == ptx::Space::global ||
-                          access->space == ptx::Space::shared ||
-                          access->space == ptx::Space::generic;
+  const bool is_watched =
+      access->space == ptx::Space::global || access->space == ptx::Space::shared ||
+      access->space == ptx::Space::generic || (access->space == ptx::Space::local && has_init());
   return is_watched ? access : std::nullopt;
 }
 
@@ -102,10 +102,13 @@ void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote
 }
 
 /// Reports an access to memory that the place does not know to be defined. In mode a, one call runs
-/// several blocks, each of which begins with undefined shared memory.
+/// several blocks, each of which begins with undefined shared memory, and several packets, each of
+/// which begins with undefined local memory.
 void AccessReports::report_content(const MemoryAccess& access, const Address& address,
                                    const AccessNote& note) {
   if (!has_init()) return;
+  const bool may_be_local = plan_.layout->local_bytes != 0 && (access.space == ptx::Space::local ||
+                                                               access.space == ptx::Space::generic);
   const auto [least, most] = extremes_of(address.offsets, lanes_);
   const auto extent_bytes = static_cast<uint64_t>(most - least) + note.size_bytes;
   auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "defined");
@@ -113,9 +116,14 @@ void AccessReports::report_content(const MemoryAccess& access, const Address& ad
   llvm::AllocaInst* known_block = nullptr;
   Value* block = nullptr;
   if (access.space != ptx::Space::global) {
-    known_block = builder_.variable(b_.getInt32Ty(), "defined_block");
-    block = b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0));
-    Value* known = b_.CreateLoad(b_.getInt32Ty(), known_block);
+    known_block = builder_.variable(b_.getInt64Ty(), "defined_block");
+    block = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0)),
+                          b_.getInt64Ty());
+    if (may_be_local) {
+      Value* first = b_.CreateLoad(b_.getInt32Ty(), frame_.first_thread());
+      block = b_.CreateOr(block, b_.CreateShl(b_.CreateZExt(first, b_.getInt64Ty()), i64(32)));
+    }
+    Value* known = b_.CreateLoad(b_.getInt64Ty(), known_block);
     is_unsure = b_.CreateOr(is_unsure, b_.CreateICmpNE(block, known));
   }
   builder_.branch_unlikely(is_unsure, [&] {
@@ -183,7 +191,8 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst);
   report_content(*access, address, note);
-  if (has_accesses()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
+  if (!has_accesses() || access->space == ptx::Space::local) return;
+  call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
 
 llvm::Value* AccessReports::report_store(const Inst& inst, const Address& address,
@@ -193,7 +202,7 @@ llvm::Value* AccessReports::report_store(const Inst& inst, const Address& addres
   if (!access) return nullptr;
   const AccessNote note = own_note(inst, *access, address);
   report_content(*access, address, note);
-  if (!has_accesses()) return nullptr;
+  if (!has_accesses() || access->space == ptx::Space::local) return nullptr;
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");
@@ -219,7 +228,7 @@ void AccessReports::report_acquire(const Inst& inst, const Address& address) {
   if (!access) return;
   const AccessNote note = note_of(inst, *access);
   if ((note.flags & access_flag::kStrong) == 0 || note.kind == AccessKind::write) return;
-  if (!has_race()) return;
+  if (!has_race() || access->space == ptx::Space::local) return;
   call_acquire(addresses_.lanes_of(address), note);
 }
 
@@ -340,6 +349,22 @@ void AccessReports::report_members(const Inst& inst, Value* members) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, word, word}, false);
   frame_.call_runtime(offsetof(CheckRuntime, report_members), type,
                       {frame_.state(), stored(each), mask_bits(), i32(inst.ptx->location.line)});
+}
+
+void AccessReports::report_undefined(const Inst& inst, UndefinedUse use) {
+  KM_ASSERT(has_init(), "code without init has marks of what is undefined");
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty(), *wide = b_.getInt64Ty();
+  if (use == UndefinedUse::locals) {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, wide, word, wide, wide}, false);
+    frame_.call_runtime(offsetof(CheckRuntime, report_locals), type,
+                        {frame_.state(), frame_.local_base(), mask_bits(),
+                         i64(plan_.layout->local_stride_bytes()), i64(plan_.layout->local_bytes)});
+    return;
+  }
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, word, word, word}, false);
+  frame_.call_runtime(
+      offsetof(CheckRuntime, report_undefined), type,
+      {frame_.state(), mask_bits(), i32(static_cast<uint32_t>(use)), i32(inst.ptx->location.line)});
 }
 
 void AccessReports::report_warp_sync(Value* lanes, bool orders) {

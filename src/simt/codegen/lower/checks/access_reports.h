@@ -10,6 +10,7 @@
 #include "simt/plan/copied_values.h"
 #include "simt/plan/repeated_reads.h"
 #include "simt/runtime/check/check_runtime.h"
+#include "simt/undefined_use.h"
 
 namespace km::simt {
 
@@ -93,6 +94,8 @@ class AccessReports : private EmitterBase {
   void report_barrier(const Inst& inst, Value* id, Value* thread_count);
   /// Reports the member masks (i32 for each lane, or for all) of a warp operation.
   void report_members(const Inst& inst, Value* members);
+  /// Reports a use of what nothing has written (mark_undefined()) by the active lanes.
+  void report_undefined(const Inst& inst, UndefinedUse use);
   /// Reports that `lanes` (bits) have met in bar.warp.sync, or have exchanged values. Requires
   /// has_warp_syncs(), so that other variants do not compute the lanes.
   void report_warp_sync(Value* lanes, bool orders);
