@@ -233,8 +233,8 @@ ROOMS = {
         "library": {"blas", "command", "config", "device", "stream", "threads"},
         "graph": {"blas", "command", "device", "launches", "library", "order", "stream",
                   "threads"},
-        "plugin": {"check", "config", "device", "fault", "memory", "order", "runtime", "stream",
-                   "threads"},
+        "plugin": {"check", "command", "config", "device", "fault", "memory", "order", "runtime",
+                   "stream", "threads"},
     },
     "src/backends/cuda": {
         "driver": set(),

@@ -58,3 +58,17 @@ KERNEL sound_memory_freed(int* a, int* b, int n) {
   p[T] = 1;
   free(p);
 }
+
+// Memory of the heap for kernels.
+KERNEL leak_of_malloc(int* a, int* b, int n) {
+  int* const p = static_cast<int*>(malloc(8));
+  p[0] = T;
+  b[I] = p[0];
+  if (T % 2 == 0) free(p);
+}
+KERNEL sound_leak_of_malloc(int* a, int* b, int n) {
+  int* const p = static_cast<int*>(malloc(8));
+  p[0] = T;
+  b[I] = p[0];
+  free(p);
+}

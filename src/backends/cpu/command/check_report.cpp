@@ -313,6 +313,7 @@ const char* kind_of_fault(km_status status) {
 
 void begin_checks(LaunchRun& run, Context& context) {
   const HostMemoryNeeded needed;
+  if (context.checks().has(KM_CHECK_LEAK)) context.device_heap().follow();
   const uint16_t tools = run.unit->tools & (check_tool::kInCode | check_tool::kOfProcess);
   if (tools != 0) run.checks = std::make_unique<LaunchChecks>(tools);
   if ((run.unit->tools & check_tool::kInit) != 0 || !UndefinedMemory::is_used()) return;
@@ -336,6 +337,35 @@ void report_checks(const LaunchRun& run, const Allocations& allocations, Context
   for (const Race& race : run.checks->races()) {
     if (race.is_same_value && !checks.tells_same_values()) continue;
     checks.add(finding_of(race, run, allocations));
+  }
+}
+
+void name_kernel_memory(const LaunchRun& run, Context& context) {
+  if (!context.device_heap().is_followed()) return;
+  context.device_heap().describe(run.unit->id, [&](uint64_t pc) {
+    return DeviceHeap::PlaceText{run.unit->kernel_name(), run.unit->position_of(pc, 0)};
+  });
+}
+
+void report_kernel_memory(Context& context) {
+  const HostMemoryNeeded needed;
+  if (!context.checks().has(KM_CHECK_LEAK)) return;
+  for (const DeviceHeap::Alive& alive : context.device_heap().alive()) {
+    Finding finding;
+    finding.tool = "leak";
+    finding.kind = "kernel-memory";
+    finding.kernel = alive.place.kernel;
+    finding.message = counted(alive.size_bytes, "byte") + " in " + counted(alive.count, "block") +
+                      " that kernels have allocated and not freed";
+    finding.place.what = "allocation";
+    finding.place.work = "malloc or new";
+    finding.place.position = alive.place.position;
+    finding.address = alive.address;
+    finding.size_bytes = alive.size_bytes;
+    finding.allocation = hex(alive.address) + " is the first of them";
+    finding.advice = "A kernel must free what kernels allocate, by free() or delete.";
+    finding.count = alive.count;
+    context.checks().add(finding);
   }
 }
 

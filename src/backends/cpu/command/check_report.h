@@ -15,6 +15,11 @@ class Context;
 void begin_checks(LaunchRun& run, Context& context);
 /// Makes findings of the defects that the checker has noted in a launch that is over.
 void report_checks(const LaunchRun& run, const Allocations& allocations, ContextChecks& checks);
+/// Names the places at which a launch that is over has allocated memory in its kernel.
+void name_kernel_memory(const LaunchRun& run, Context& context);
+/// Makes findings of the memory that kernels have allocated and not freed, if the context's checker
+/// looks for them.
+void report_kernel_memory(Context& context);
 /// A launch whose result depends on the order of its blocks, warps and lanes.
 struct OrderDefect {
   const char* kind = "result";

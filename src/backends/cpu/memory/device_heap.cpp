@@ -106,7 +106,7 @@ void DeviceHeap::put_back(uint64_t address, uint64_t block_bytes) noexcept {
   }
 }
 
-uint64_t DeviceHeap::allocate(uint64_t size_bytes) {
+uint64_t DeviceHeap::allocate(uint64_t size_bytes, const Place& place) {
   if (size_bytes == 0 || size_bytes > UINT64_MAX / 2) return 0;
   const HostMemoryOptional optional;  // without memory the kernel gets a null pointer
   const uint64_t block_bytes = block_of(size_bytes);
@@ -116,11 +116,12 @@ uint64_t DeviceHeap::allocate(uint64_t size_bytes) {
   try {
     address = take(block_bytes);
     if (address == 0) return 0;
-    sizes_.emplace(address, size_bytes);
+    if (is_followed()) places_.try_emplace(place);
+    blocks_.emplace(address, Block{size_bytes, place});
     allocations_->add(address, size_bytes);
   } catch (const std::bad_alloc&) {
     if (address == 0) return 0;
-    sizes_.erase(address);
+    blocks_.erase(address);
     put_back(address, block_bytes);
     return 0;
   }
@@ -133,16 +134,41 @@ bool DeviceHeap::release(uint64_t address) {
   if (address == 0) return true;
   const HostMemoryOptional optional;
   std::lock_guard lock(mutex_);
-  const auto entry = sizes_.find(address);
-  if (entry == sizes_.end()) return false;
-  const uint64_t block_bytes = block_of(entry->second);
-  allocations_->remove(address, entry->second);
+  const auto entry = blocks_.find(address);
+  if (entry == blocks_.end()) return false;
+  const uint64_t block_bytes = block_of(entry->second.size_bytes);
+  allocations_->remove(address, entry->second.size_bytes);
   KM_ASSERT(used_bytes_ >= block_bytes, "kernels free more than they have");
   used_bytes_ -= block_bytes;
-  sizes_.erase(entry);
+  blocks_.erase(entry);
   put_back(address, block_bytes);
   may_merge_ = true;
   return true;
+}
+
+void DeviceHeap::describe(uint64_t unit, const std::function<PlaceText(uint64_t pc)>& text_of) {
+  const std::lock_guard lock(mutex_);
+  for (auto at = places_.lower_bound({unit, 0}); at != places_.end() && at->first.unit == unit;
+       ++at) {
+    if (at->second.kernel.empty()) at->second = text_of(at->first.pc);
+  }
+}
+
+std::vector<DeviceHeap::Alive> DeviceHeap::alive() const {
+  std::map<Place, Alive> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, block] : blocks_) {
+    Alive& alive = all[block.place];
+    if (alive.count++ == 0 || address < alive.address) alive.address = address;
+    alive.size_bytes += block.size_bytes;
+  }
+  std::vector<Alive> result;
+  for (auto& [place, alive] : all) {
+    const auto text = places_.find(place);
+    if (text != places_.end()) alive.place = text->second;
+    result.push_back(std::move(alive));
+  }
+  return result;
 }
 
 uint64_t DeviceHeap::limit_bytes() const {
@@ -157,8 +183,9 @@ void DeviceHeap::set_limit(uint64_t size_bytes) {
 
 void DeviceHeap::clear() {
   std::lock_guard lock(mutex_);
-  for (const auto& [address, size_bytes] : sizes_) allocations_->remove(address, size_bytes);
-  sizes_.clear();
+  for (const auto& [address, block] : blocks_) allocations_->remove(address, block.size_bytes);
+  blocks_.clear();
+  places_.clear();
   free_.clear();
   ranges_.clear();
   used_bytes_ = reserved_bytes_ = fresh_begin_ = fresh_end_ = 0;

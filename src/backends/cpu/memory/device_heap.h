@@ -4,8 +4,13 @@
 // guard, but not the host's heap.
 #pragma once
 
+#include <atomic>
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,8 +30,31 @@ class DeviceHeap {
   DeviceHeap(const DeviceHeap&) = delete;
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
+  /// The place in a kernel's code that allocates.
+  struct Place {
+    uint64_t unit = 0, pc = 0;  // CodeUnit::id, and an address in it; 0: unknown
+    auto operator<=>(const Place&) const = default;
+  };
+  /// A place as it is told.
+  struct PlaceText {
+    std::string kernel, position;
+  };
+  /// Blocks that are alive, of one place.
+  struct Alive {
+    PlaceText place;
+    uint64_t count = 0, size_bytes = 0, address = 0;  // the lowest address
+  };
+
   /// Returns memory that is aligned to 16 bytes; 0 if there is no room or `size_bytes` is 0.
-  uint64_t allocate(uint64_t size_bytes);
+  uint64_t allocate(uint64_t size_bytes) { return allocate(size_bytes, Place()); }
+  uint64_t allocate(uint64_t size_bytes, const Place& place);
+  /// Has the places of allocations kept, for alive().
+  void follow() { is_followed_.store(true, std::memory_order_relaxed); }
+  bool is_followed() const { return is_followed_.load(std::memory_order_relaxed); }
+  /// Calls a function for each place of a unit that has no text yet. Called before the unit ends.
+  void describe(uint64_t unit, const std::function<PlaceText(uint64_t pc)>& text_of);
+  /// All blocks that are alive, by place.
+  std::vector<Alive> alive() const;
   /// Returns false if `address` is neither 0 nor the start of an allocation.
   bool release(uint64_t address);
   uint64_t limit_bytes() const;
@@ -46,8 +74,14 @@ class DeviceHeap {
 
   Allocations* const allocations_;
   mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, uint64_t> sizes_;  // requested sizes by address
-  uint64_t used_bytes_ = 0;                       // of blocks in use
+  struct Block {
+    uint64_t size_bytes = 0;  // as requested
+    Place place;
+  };
+  std::unordered_map<uint64_t, Block> blocks_;  // by address
+  std::map<Place, PlaceText> places_;           // of all that was allocated; empty: not known yet
+  std::atomic<bool> is_followed_{false};
+  uint64_t used_bytes_ = 0;  // of blocks in use
   uint64_t limit_bytes_ = kDefaultBytes;
   // A block comes from the free blocks of its size, otherwise from the end of the last range,
   // otherwise from merged free blocks.

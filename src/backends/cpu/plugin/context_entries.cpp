@@ -1,4 +1,5 @@
 // Vtable entries for contexts.
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
@@ -81,6 +82,7 @@ void context_destroy(kmb_context* handle) {
   Context* context = from(handle);
   // A worker that flushed later could call the host's callback after its data is gone.
   context->output().flush();
+  report_kernel_memory(*context);
   context->release();
 }
 
@@ -108,6 +110,7 @@ km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
 
 km_status context_reset(kmb_context* context, kmb_error* error) {
   return guarded(error, [&]() -> Status {
+    report_kernel_memory(*from(context));
     reset(*from(context));
     return {};
   });

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "backends/cpu/check/findings.h"
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
@@ -133,6 +134,7 @@ void finish_checks() {
     // A callback's data may be gone at exit.
     if (!context->checks().is_used() || context->checks().has_callback()) continue;
     for (Stream* const stream : context->streams()) stream->wait(stream->submitted(), kMostNs);
+    report_kernel_memory(*context);
   }
   Findings::instance().finish();
 }

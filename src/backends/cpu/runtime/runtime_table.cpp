@@ -71,14 +71,21 @@ KM_NO_SANITIZE int32_t print(const LaunchRecord* record, BlockState* state, cons
   return count;
 }
 
-KM_NO_SANITIZE uint64_t allocate(const LaunchRecord* record, BlockState* state,
-                                 uint64_t size_bytes) {
+/// Allocates for the code at an address.
+KM_NO_SANITIZE uint64_t allocate_at(uint64_t pc, const LaunchRecord* record, BlockState* state,
+                                    uint64_t size_bytes) {
   Executor& executor = executor_of(state);
-  executor.check_stop(KM_CALLER_PC);
-  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
-  const uint64_t address = static_cast<const LaunchRun*>(record->host)->heap->allocate(size_bytes);
+  executor.check_stop(pc);
+  executor.check_stack(kHelperStackBytes, pc);
+  const auto& run = *static_cast<const LaunchRun*>(record->host);
+  const uint64_t address = run.heap->allocate(size_bytes, {run.unit->id, pc});
   forget_checked(state, address, size_bytes);
   return address;
+}
+
+KM_NO_SANITIZE uint64_t allocate(const LaunchRecord* record, BlockState* state,
+                                 uint64_t size_bytes) {
+  return allocate_at(KM_CALLER_PC, record, state, size_bytes);
 }
 
 KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint64_t address,
@@ -323,7 +330,7 @@ void note_effect(const BlockState* state, const char* effect) {
 KM_NO_SANITIZE uint64_t allocate_once(const LaunchRecord* record, BlockState* state,
                                       uint64_t size_bytes) {
   note_effect(state, "allocate memory");
-  return allocate(record, state, size_bytes);
+  return allocate_at(KM_CALLER_PC, record, state, size_bytes);
 }
 
 KM_NO_SANITIZE void release_once(const LaunchRecord* record, BlockState* state, uint64_t address,

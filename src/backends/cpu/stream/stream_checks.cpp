@@ -101,7 +101,9 @@ void Stream::end_checks(Command& front) {
       report_accesses(*command, author, *context_);
     }
   }
-  if (command->kind != CommandKind::kernel || command->run.checks == nullptr) return;
+  if (command->kind != CommandKind::kernel) return;
+  name_kernel_memory(command->run, *context_);
+  if (command->run.checks == nullptr) return;
   report_checks(command->run, context_->allocations(), context_->checks());
   command->run.checks.reset();
 }
