@@ -6,6 +6,9 @@
 #include <array>
 #include <numeric>
 
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/memory/address_space.h"
+
 namespace km::cpu {
 namespace {
 
@@ -87,6 +90,25 @@ TEST_F(WriteLogTest, OtherMemoryIsNotKept) {
   EXPECT_FALSE(log_.note({reinterpret_cast<uint64_t>(&own), 1, false}));
   EXPECT_FALSE(log_.note({address_of(199), 2, false}));
   EXPECT_FALSE(log_.difference());
+}
+
+TEST(WriteLog, SurvivesTheEndOfItsMemory) {
+  ASSERT_TRUE(install_fault_handler());
+  GuardedRange range = GuardedRange::make(kPageBytes);
+  const uint64_t begin = range.begin();
+  Allocations allocations;
+  allocations.add(begin, kPageBytes);
+  WriteLog log(allocations);
+  EXPECT_TRUE(log.note({begin, 8, false}));
+  range.data()[0] = 7;
+  log.keep_result();
+  range = GuardedRange();
+  log.restore();
+  EXPECT_TRUE(log.difference());
+  log.restore_result();
+  EXPECT_EQ(log.result_at(begin), 7);
+  EXPECT_EQ(log.result_at(begin + 100), 0);
+  EXPECT_TRUE(log.note({begin + 64, 8, false}));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/diagnose.h"
+#include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/trials/trial.h"
 #include "base/assert.h"
 #include "base/callback/device_output.h"
@@ -45,6 +46,11 @@ class Turn final : public StallRelief {
   StallRelief* const next_;
   std::unique_lock<std::mutex> lock_;
 };
+
+/// Loads a value of 8 bytes at most. It stays as it is if its memory has been freed meanwhile.
+void load(uint64_t address, uint32_t size_bytes, uint64_t* out_value) {
+  guarded_copy(out_value, reinterpret_cast<const void*>(address), size_bytes, false, nullptr);
+}
 
 /// True if two numbers differ as sums of the same numbers in another order may.
 bool is_rounding(double a, double b) {
@@ -171,14 +177,14 @@ class Exploration {
     const uint32_t size_bytes = again.last.line != 0 ? again.last.element_bytes : 4;
     defect.size_bytes = std::clamp(size_bytes, 1U, 8U);
     defect.address = again.last.line != 0 ? again.last.address : found.address & ~uint64_t{3};
-    memcpy(&defect.value, reinterpret_cast<const void*>(defect.address), defect.size_bytes);
+    load(defect.address, defect.size_bytes, &defect.value);
     const Result<Ending> plain = run_order(usual, 0);
     if (!is_same || !plain || log_.difference()) {
       *reason = "read what changes meanwhile, such as the time";
       return false;
     }
     defect.before = usual.last;
-    memcpy(&defect.usual_value, reinterpret_cast<const void*>(defect.address), defect.size_bytes);
+    load(defect.address, defect.size_bytes, &defect.usual_value);
     const bool is_of_sums =
         log_.has_float_sums() &&
         (found.is_of_sums || is_rounding(defect.value, defect.usual_value, defect.size_bytes));

@@ -19,6 +19,7 @@
 #include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -302,6 +303,7 @@ simt::TensorStorage& Executor::tensor_storage() {
 BlockChecks* Executor::own_checks() {
   if (launch_->checks == nullptr) return nullptr;
   if (own_.checks.begins(state_)) {
+    const HostMemoryNeeded needed;  // generated code is on the stack
     BlockChecks::Block block = checked_block(*launch_, state_);
     block.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
     block.scratch = {scratch_.begin(), scratch_.size_bytes()};

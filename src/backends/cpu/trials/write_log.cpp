@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/cpu/fault/guarded_memory.h"
+
 namespace km::cpu {
 namespace {
 
@@ -12,7 +14,33 @@ uint64_t bits_between(uint64_t first, uint64_t end) {
   return below & ~((uint64_t{1} << first) - 1);
 }
 
-uint8_t& byte_at(uint64_t address) { return *reinterpret_cast<uint8_t*>(address); }
+/// Calls a function with the first and the number of each row of bits that are set.
+template <typename Action>
+void for_each_row(uint64_t bits, const Action& action) {
+  for (uint32_t first = 0; bits != 0;) {
+    first += static_cast<uint32_t>(std::countr_zero(bits >> first));
+    const auto count = static_cast<uint32_t>(std::countr_one(bits >> first));
+    action(first, count);
+    bits &= ~bits_between(first, first + count);
+  }
+}
+
+/// Copies the bytes of a line in memory that `bits` names to `out_bytes`, at the same places. Zeros
+/// stand for memory that has been freed meanwhile, or that nobody may access.
+void load(uint64_t begin, uint64_t bits, uint8_t* out_bytes) {
+  for_each_row(bits, [&](uint32_t first, uint32_t count) {
+    const auto* const memory = reinterpret_cast<const void*>(begin + first);
+    if (guarded_copy(out_bytes + first, memory, count, false, nullptr)) return;
+    std::fill_n(out_bytes + first, count, uint8_t{0});
+  });
+}
+
+/// Copies them back. What memory lacks is left out.
+void store(uint64_t begin, uint64_t bits, const uint8_t* bytes) {
+  for_each_row(bits, [&](uint32_t first, uint32_t count) {
+    guarded_copy(reinterpret_cast<void*>(begin + first), bytes + first, count, false, nullptr);
+  });
+}
 
 /// Calls a function with the number of each bit that is set.
 template <typename Action>
@@ -53,35 +81,34 @@ void WriteLog::note_line(uint64_t begin, uint64_t bits, bool is_float_sum) {
   }
   Line& line = *last_;
   // A byte that the kept result does not have was not written then, so that it is as before.
-  for_each_bit(bits & ~line.written,
-               [&](uint32_t i) { line.before[i] = line.result[i] = byte_at(begin + i); });
+  const uint64_t new_bits = bits & ~line.written;
+  load(begin, new_bits, line.before.data());
+  for_each_bit(new_bits, [&](uint32_t i) { line.result[i] = line.before[i]; });
   line.written |= bits;
   if (!is_float_sum) line.plain |= bits;
 }
 
 void WriteLog::keep_result() {
-  for (auto& [begin, line] : lines_) {
-    for_each_bit(line.written, [&](uint32_t i) { line.result[i] = byte_at(begin + i); });
-  }
+  for (auto& [begin, line] : lines_) load(begin, line.written, line.result.data());
 }
 
 void WriteLog::restore() {
-  for (const auto& [begin, line] : lines_) {
-    for_each_bit(line.written, [&](uint32_t i) { byte_at(begin + i) = line.before[i]; });
-  }
+  for (const auto& [begin, line] : lines_) store(begin, line.written, line.before.data());
 }
 
 void WriteLog::restore_result() {
-  for (const auto& [begin, line] : lines_) {
-    for_each_bit(line.written, [&](uint32_t i) { byte_at(begin + i) = line.result[i]; });
-  }
+  for (const auto& [begin, line] : lines_) store(begin, line.written, line.result.data());
 }
 
 std::optional<WriteLog::Difference> WriteLog::difference() const {
   Difference found;
-  for (const auto& [begin, line] : lines_) {
+  std::array<uint8_t, kLineBytes> now;
+  for (const auto& [line_begin, kept] : lines_) {
+    const uint64_t begin = line_begin;
+    const Line& line = kept;
+    load(begin, line.written, now.data());
     for_each_bit(line.written, [&](uint32_t i) {
-      if (byte_at(begin + i) == line.result[i]) return;
+      if (now[i] == line.result[i]) return;
       if (found.count++ == 0 || begin + i < found.address) found.address = begin + i;
       found.is_of_sums = found.is_of_sums && (line.plain >> i & 1) == 0;
     });
@@ -91,9 +118,12 @@ std::optional<WriteLog::Difference> WriteLog::difference() const {
 
 uint8_t WriteLog::result_at(uint64_t address) const {
   const uint64_t begin = address & ~(kLineBytes - 1);
+  const uint64_t i = address - begin;
   const auto at = lines_.find(begin);
-  const bool is_kept = at != lines_.end() && (at->second.written >> (address - begin) & 1) != 0;
-  return is_kept ? at->second.result[address - begin] : byte_at(address);
+  if (at != lines_.end() && (at->second.written >> i & 1) != 0) return at->second.result[i];
+  std::array<uint8_t, kLineBytes> now;
+  load(begin, uint64_t{1} << i, now.data());
+  return now[i];
 }
 
 }  // namespace km::cpu
