@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <vector>
+
+#include "backends/cpu/check/shadow.h"
 
 namespace km::cpu {
 namespace {
@@ -196,6 +199,20 @@ TEST_F(RaceCheckTest, FindsWhatAPlainModelFinds) {
   EXPECT_LT(missed, racy / 500);
   EXPECT_GT(racy, 2000U);
   EXPECT_LT(racy, 19000U);
+}
+
+TEST(GlobalShadow, IsFreedWithItsLastUse) {
+  constexpr uint64_t kAddress = 0x7000000000;
+  GlobalShadow& shadow = GlobalShadow::instance();
+  auto keep = std::make_unique<GlobalShadow::Use>();
+  {
+    const GlobalShadow::Use other;
+    EXPECT_NE(shadow.piece_of(kAddress), nullptr);
+  }
+  EXPECT_NE(shadow.find(kAddress + kTablePieceBytes - 1), nullptr);
+  EXPECT_EQ(shadow.find(kAddress + kTablePieceBytes), nullptr);
+  keep.reset();
+  EXPECT_EQ(shadow.find(kAddress), nullptr);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace km::cpu {
 constexpr uint64_t kTablePieceBytes = 4096;
 
 /// A table of two levels with an object for each piece of memory. Objects are made from the
-/// address at which their memory begins, and never removed, so that readers need no lock.
-/// Thread-safe.
+/// address at which their memory begins, and removed all at once if at all, so that readers need no
+/// lock. Thread-safe.
 template <typename Object>
 class AddressTable {
  public:
@@ -40,6 +40,13 @@ class AddressTable {
       place.store(objects_.emplace_back(std::make_unique<Object>(begin, kTablePieceBytes)).get());
     }
     return place.load();
+  }
+  /// Removes all objects. Nobody may use the table meanwhile.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    for (uint64_t root = 0; root < kRoots; ++root) roots_[root].store(nullptr);
+    objects_.clear();
+    leaves_.clear();
   }
   /// Calls a function with each object.
   template <typename Action>

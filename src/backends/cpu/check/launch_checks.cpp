@@ -24,7 +24,9 @@ LaunchChecks::LaunchChecks(uint16_t tools)
     : tools_(tools),
       era_(next_era()),
       touched_((tools & simt::check_tool::kStreams) != 0 ? std::make_unique<TouchedMemory>()
-                                                         : nullptr) {}
+                                                         : nullptr) {
+  if ((tools & simt::check_tool::kRace) != 0) shadow_.emplace();
+}
 
 void LaunchChecks::note(const Race& race) {
   const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +

@@ -7,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "backends/cpu/check/access_record.h"
 #include "backends/cpu/check/release_table.h"
+#include "backends/cpu/check/shadow.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/order/touched_memory.h"
 
@@ -114,6 +116,7 @@ class LaunchChecks {
   alignas(256) std::array<uint8_t, 256> unused_{};
   const uint16_t tools_;
   const uint32_t era_;
+  std::optional<GlobalShadow::Use> shadow_;  // of launches that are tested for races
   ReleaseTable releases_;
   const std::unique_ptr<TouchedMemory> touched_;
   std::atomic<bool> has_fences_{false}, meets_host_{false};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "backends/cpu/check/access_record.h"
 #include "backends/cpu/check/address_table.h"
@@ -29,14 +30,28 @@ class ShadowPiece {
 /// The shadow of all global memory that checked kernels access, made as it is touched. Thread-safe.
 class GlobalShadow {
  public:
+  /// Keeps the shadow: its memory is freed with the last one. Contexts that look for races have
+  /// one, and so have their launches, which alone access the shadow.
+  class Use {
+   public:
+    Use();
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+  };
+
   /// The shadow of the process.
   static GlobalShadow& instance();
   /// The piece that holds the address; null for addresses that no program has.
   ShadowPiece* piece_of(uint64_t address) { return pieces_.make(address); }
+  /// The piece of piece_of() if it has been made already; otherwise null.
+  ShadowPiece* find(uint64_t address) const { return pieces_.find(address); }
 
  private:
   GlobalShadow() = default;
 
+  std::mutex mutex_;
+  uint64_t uses_ = 0;
   AddressTable<ShadowPiece> pieces_;
 };
 

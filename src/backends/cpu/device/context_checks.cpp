@@ -38,6 +38,11 @@ void ContextChecks::set(const Settings& settings) {
   given_ = 0;
   if (settings.tools != 0) is_used_ = is_any_used_ = true;
   if ((settings.tools & check_tool::kInit) != 0) UndefinedMemory::begin();
+  if ((settings.tools & check_tool::kRace) == 0) {
+    shadow_.reset();
+  } else if (!shadow_) {
+    shadow_.emplace();
+  }
   // Kernels write memory without a report from now on.
   if (had_init && (settings.tools & check_tool::kInit) == 0) {
     UndefinedMemory::instance().define_all();

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "backends/cpu/check/finding.h"
+#include "backends/cpu/check/shadow.h"
 #include "base/check/check_tool_sets.h"
 #include "kernelmill/check.h"
 
@@ -51,6 +53,7 @@ class ContextChecks {
   // run on the same thread.
   mutable std::recursive_mutex mutex_;
   Settings settings_;
+  std::optional<GlobalShadow::Use> shadow_;  // while races are looked for
   uint64_t given_ = 0;
 };
 
