@@ -215,7 +215,7 @@ ROOMS = {
         "fault": {"memory", "threads"},
         "check": {"fault", "memory", "order"},
         "device": {"check", "config", "fault", "memory", "threads"},
-        "trials": {"fault", "memory"},
+        "trials": {"check", "fault", "memory"},
         "execution": {"check", "config", "counters", "fault", "memory", "trials", "threads"},
         "runtime": {"check", "config", "device", "execution", "fault", "memory", "trials",
                     "threads"},

@@ -170,6 +170,11 @@ class Kernels(Case):
         for kernel in ("race_flag", "race_relaxed_flag"):
             self.assertEqual(self.findings(kernel, "explore=8"), {("schedule", "result")}, kernel)
 
+    def test_loads_see_old_values(self):
+        """Until the next fence of the thread that loads."""
+        kernel = "race_reader_without_fence"
+        self.assertEqual(self.findings(kernel, "explore=8"), {("schedule", "result")})
+
     def test_sound_kernels_do_not_depend_on_the_order(self):
         """But for two that store what an atomic or a volatile variable just has."""
         of_luck = {"sound_race_atomic_and_plain_read", "sound_race_owner_reads_plainly"}

@@ -28,14 +28,14 @@ uint64_t coprime(uint64_t wanted, uint64_t count) {
 
 Schedule::Style Schedule::style_of(uint64_t seed) {
   constexpr Style kStyles[] = {
-      {true, LaneOrder::highest, Group::one, 0, 1, 0, 0},
-      {false, LaneOrder::random, Group::some, 4, 8, 0, 2},
-      {true, LaneOrder::in_code_order, Group::all, 0, 1, 0, 0},
-      {false, LaneOrder::in_code_order, Group::all, 2, 256, 0, 1},
-      {false, LaneOrder::ranked, Group::one, 64, 2, 0, 4},
-      {false, LaneOrder::random, Group::one, 0, 1, 0, 0},
-      {false, LaneOrder::random, Group::some, 16, 256, 0, 2},
-      {false, LaneOrder::ranked, Group::some, 8, 4, 64, 1},
+      {true, LaneOrder::highest, Group::one, 0, 1, 0, 0, 0},
+      {false, LaneOrder::random, Group::some, 4, 8, 0, 2, 0},
+      {true, LaneOrder::in_code_order, Group::all, 0, 1, 0, 0, 2},
+      {false, LaneOrder::in_code_order, Group::all, 2, 256, 0, 1, 0},
+      {false, LaneOrder::ranked, Group::one, 64, 2, 0, 4, 0},
+      {false, LaneOrder::random, Group::one, 4, 8, 0, 0, 2},
+      {false, LaneOrder::random, Group::some, 16, 256, 0, 2, 0},
+      {false, LaneOrder::ranked, Group::some, 8, 4, 64, 1, 0},
   };
   return kStyles[(seed - 1) % std::size(kStyles)];
 }
@@ -87,6 +87,10 @@ bool Schedule::delays_store() { return style_.delay_odds != 0 && draw(style_.del
 bool Schedule::makes_store() {
   constexpr uint32_t kSoon = 8, kLate = 512;
   return draw(style_.delay_odds == 1 ? kLate : kSoon) == 0;
+}
+
+uint32_t Schedule::pick_old(uint32_t count) {
+  return draw(style_.old_odds) == 0 ? draw(count) : count;
 }
 
 uint32_t Schedule::pick_lane(uint32_t lanes) {

@@ -37,6 +37,10 @@ class Schedule {
   bool delays_store();
   /// True if one of the delayed stores is seen now.
   bool makes_store();
+  /// True if plain loads may see what memory held before.
+  bool has_old_values() const { return style_.old_odds != 0; }
+  /// The one of `count` older values that a load sees; `count` if it sees memory's.
+  uint32_t pick_old(uint32_t count);
   /// One of the lanes, to run next; 32 if the lanes' own order decides.
   uint32_t pick_lane(uint32_t lanes);
   /// Those of the lanes at the place of `lane` that run with it.
@@ -56,6 +60,7 @@ class Schedule {
     uint32_t resident_blocks = 1;
     uint32_t slow_odds = 0;   // one warp of each block has one turn in so many
     uint32_t delay_odds = 0;  // one store in so many is delayed; 0: none
+    uint32_t old_odds = 0;    // one load in so many sees an older value, if there is one; 0: none
   };
   static Style style_of(uint64_t seed);
   uint64_t next();

@@ -428,6 +428,35 @@ KERNEL sound_race_halves_of_an_atomic(int* a, int* b, int n) {
   } while (old != assumed);
 }
 
+// The writer has a fence and the reader has none, so that its load of the data may come first.
+KERNEL race_reader_without_fence(int* a, int* b, int n) {
+  volatile int* const flag = a;
+  if (I == 0) {
+    a[1] = 7;
+    __threadfence();
+    *flag = 1;
+  }
+  if (I == 300) {
+    while (*flag == 0) {
+    }
+    b[0] = a[1];
+  }
+}
+KERNEL sound_race_reader_without_fence(int* a, int* b, int n) {
+  volatile int* const flag = a;
+  if (I == 0) {
+    a[1] = 7;
+    __threadfence();
+    *flag = 1;
+  }
+  if (I == 300) {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    b[0] = a[1];
+  }
+}
+
 // The read converts the address to global memory's, and the atomic takes it as it is.
 KERNEL sound_race_read_by_another_address(int* a, int* b, int n) {
   int old = a[0];

@@ -1,9 +1,12 @@
-// DelayedStores: which stores are made when.
+// DelayedStores and OldValues: which stores are made when, and who sees them.
 #include "backends/cpu/trials/delayed_stores.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
+
+#include "backends/cpu/trials/old_values.h"
 
 namespace km::cpu {
 namespace {
@@ -74,6 +77,81 @@ TEST_F(DelayedStoresTest, AnyOfThemMayComeFirst) {
   EXPECT_EQ(memory_[0], 0);
   EXPECT_EQ(memory_[2], 8);
   EXPECT_EQ(stores_.size(), 1u);
+}
+
+class OldValuesTest : public testing::Test {
+ protected:
+  void SetUp() override { clock_.begin(0, 64); }
+  OldValues::Access access(uint32_t thread) const {
+    return {reinterpret_cast<uint64_t>(&memory_), sizeof memory_, thread, false};
+  }
+  void write(uint32_t thread, uint32_t value) {
+    old_.note_write(access(thread), clock_);
+    memory_ = value;
+  }
+  /// The oldest value that a thread may see; memory's if that is the only one.
+  uint32_t oldest(uint32_t thread) {
+    const auto bytes = old_.older(access(thread), clock_, false, [](size_t n) { return n - 1; });
+    uint32_t value = memory_;
+    if (bytes) memcpy(&value, bytes->data(), sizeof value);
+    return value;
+  }
+
+  uint32_t memory_ = 1;
+  BlockClock clock_;
+  OldValues old_;
+};
+
+TEST_F(OldValuesTest, OthersSeeWhatWasThere) {
+  EXPECT_EQ(oldest(5), 1U);
+  write(0, 2);
+  write(0, 3);
+  EXPECT_EQ(oldest(5), 1U);
+  EXPECT_EQ(oldest(0), 3U);  // the thread itself
+}
+
+TEST_F(OldValuesTest, AFenceOfTheReaderEndsIt) {
+  write(0, 2);
+  old_.sync(0, 5);
+  EXPECT_EQ(oldest(5), 2U);
+  EXPECT_EQ(oldest(6), 1U);
+  write(0, 3);
+  EXPECT_EQ(oldest(5), 2U);
+}
+
+TEST_F(OldValuesTest, ABarrierOrdersItsThreads) {
+  write(0, 2);
+  for (const uint32_t warp : {0U, 1U}) clock_.arrive(0, warp, true);
+  clock_.open(0, true);
+  EXPECT_EQ(oldest(40), 2U);
+}
+
+TEST_F(OldValuesTest, WhatWasSeenIsNotUnseen) {
+  write(0, 2);
+  const auto newest = [](size_t n) { return n; };
+  EXPECT_FALSE(old_.older(access(5), clock_, false, newest));
+  EXPECT_EQ(oldest(5), 2U);
+}
+
+TEST_F(OldValuesTest, OtherBlocksSeeItUntilTheirThreadsMeet) {
+  write(0, 2);
+  clock_.begin(1, 64);
+  EXPECT_EQ(oldest(5), 1U);
+  old_.follow(clock_);
+  for (const uint32_t warp : {0U, 1U}) clock_.arrive(0, warp, true);
+  clock_.open(0, true);
+  old_.follow(clock_);
+  EXPECT_EQ(oldest(5), 2U);
+}
+
+TEST_F(OldValuesTest, MemoryOfABlockIsNoOtherBlocks) {
+  OldValues::Access own = access(0);
+  own.is_own = true;
+  old_.note_write(own, clock_);
+  memory_ = 2;
+  clock_.begin(1, 64);
+  own.thread = 5;
+  EXPECT_FALSE(old_.older(own, clock_, false, [](size_t) { return size_t{0}; }));
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class BlockChecks {
   void begin(const Block& block);
 
   BlockClock& clock() { return clock_; }
+  const BlockClock& clock() const { return clock_; }
   BarrierCheck& barriers() { return barriers_; }
   /// The number of the block in the grid.
   uint32_t block_number() const { return block_.number; }

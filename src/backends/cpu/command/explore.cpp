@@ -123,6 +123,7 @@ class Exploration {
         simt::check_tool::kSchedule | simt::check_tool::kMemory | simt::check_tool::kInStep;
     log_.restore();
     trial.stores = {};
+    trial.old = {};
     if (seed != 0) trial.schedule = Schedule(seed, is_in_step(), most_steps_);
     trial.log = &log_;
     run_.trial = &trial;

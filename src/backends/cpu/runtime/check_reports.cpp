@@ -136,6 +136,7 @@ void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t
 
 void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope) {
   make_stores(state, lanes);
+  sync_old(state, lanes);
   with_checks(state, [&](BlockChecks& checks) {
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       checks.note_fence(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
@@ -164,6 +165,7 @@ void report_members(simt::BlockState* state, const uint32_t* members, uint32_t l
 
 void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders) {
   if (orders != 0) make_stores(state, lanes);
+  sync_old(state, lanes);
   with_checks(state, [&](BlockChecks& checks) {
     const uint32_t first = state->first_thread, warp = first / simt::kWarpLanes;
     lanes <<= first % simt::kWarpLanes;

@@ -396,7 +396,7 @@ constexpr simt::OrderRuntime with_trial(simt::CounterRuntime table) {
   table.base.base.base.base.image = access_image_once;
   table.base.base.base.call = device_call_once;
   table.base.base.copy_tensor = copy_tensor_once;
-  return {table, delay_store};
+  return {table, delay_store, load_old};
 }
 constexpr simt::OrderRuntime kTrialTable = with_trial(kTable);
 

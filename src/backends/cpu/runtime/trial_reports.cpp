@@ -18,6 +18,20 @@ void make_some(Trial& trial) {
   trial.stores.make(trial.schedule.draw(static_cast<uint32_t>(trial.stores.size())));
 }
 
+/// Keeps what the access is about to replace, and notes if it acquires.
+void note_old(Trial& trial, const BlockChecks& checks, const TrialAccess& access) {
+  const simt::AccessNote& note = *access.note;
+  const BlockClock& clock = checks.clock();
+  trial.old.follow(clock);
+  if ((note.flags & simt::access_flag::kAcquire) != 0) {
+    trial.old.sync(checks.block_number(), access.thread);
+  }
+  if (note.kind == simt::AccessKind::read || access.size_bytes > OldValues::kMostBytes) return;
+  trial.old.note_write({access.address, static_cast<uint32_t>(access.size_bytes), access.thread,
+                        checks.is_own(access.address, access.size_bytes)},
+                       clock);
+}
+
 /// Notes the access in the log. A launch of which something could not be noted must not run twice.
 void note_access(Trial& trial, const LaunchRun& launch, const BlockChecks& checks,
                  const TrialAccess& access) {
@@ -55,6 +69,7 @@ void follow_access(Trial& trial, const LaunchRun& launch, const BlockChecks& che
     make_some(trial);
   }
   if (trial.log != nullptr) note_access(trial, launch, checks, access);
+  if (trial.schedule.has_old_values()) note_old(trial, checks, access);
 }
 
 KM_NO_SANITIZE uint32_t delay_store(simt::BlockState* state, const uint64_t* addresses,
@@ -91,6 +106,53 @@ KM_NO_SANITIZE uint32_t delay_store(simt::BlockState* state, const uint64_t* add
     delayed |= uint32_t{1} << lane;
   }
   return delayed;
+}
+
+KM_NO_SANITIZE uint32_t load_old(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                                 const simt::AccessNote* note, void* out_values,
+                                 uint32_t lane_count) {
+  Executor& executor = executor_of(state);
+  Trial& trial = *executor.launch().trial;
+  const BlockChecks* const checks = executor.block_checks();
+  const uint32_t size_bytes = note->size_bytes, element = note->element_bytes;
+  if (checks == nullptr || !trial.schedule.has_old_values()) return 0;
+  if (size_bytes > OldValues::kMostBytes) return 0;
+  const HostMemoryOptional optional;
+  const bool in_step = (executor.launch().checks->tools() & simt::check_tool::kInStep) != 0;
+  const auto draw = [&](size_t count) {
+    return trial.schedule.pick_old(static_cast<uint32_t>(count));
+  };
+  auto* const out = static_cast<uint8_t*>(out_values);
+  uint32_t old = 0;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const OldValues::Access access{addresses[lane], size_bytes, state->first_thread + lane,
+                                   checks->is_own(addresses[lane], size_bytes)};
+    try {
+      const auto bytes = trial.old.older(access, checks->clock(), in_step, draw);
+      if (!bytes) continue;
+      for (uint32_t i = 0; i < size_bytes / element; ++i) {
+        memcpy(out + (i * lane_count + lane) * element, bytes->data() + i * element, element);
+      }
+    } catch (const std::bad_alloc&) {
+      return old;
+    }
+    old |= uint32_t{1} << lane;
+  }
+  return old;
+}
+
+void sync_old(simt::BlockState* state, uint32_t lanes) {
+  Executor& executor = executor_of(state);
+  Trial* const trial = executor.launch().trial;
+  if (trial == nullptr || !trial->schedule.has_old_values()) return;
+  const BlockChecks* const checks = executor.block_checks();
+  if (checks == nullptr) return;
+  const HostMemoryNeeded needed;  // a fence that is missed would make a sound load see old values
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    trial->old.sync(checks->block_number(), state->first_thread + lane);
+  }
 }
 
 void make_stores(simt::BlockState* state, uint32_t lanes) {

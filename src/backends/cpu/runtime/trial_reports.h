@@ -20,6 +20,11 @@ void follow_access(Trial& trial, const LaunchRun& launch, const BlockChecks& che
 /// OrderRuntime::delay_store.
 uint32_t delay_store(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                      const simt::AccessNote* note, const void* values, uint32_t lane_count);
+/// OrderRuntime::load_old.
+uint32_t load_old(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                  const simt::AccessNote* note, void* out_values, uint32_t lane_count);
+/// Notes that lanes come to a fence, from which on they see nothing old.
+void sync_old(simt::BlockState* state, uint32_t lanes);
 /// Makes all delayed stores of some lanes, because they come to a fence or a barrier.
 void make_stores(simt::BlockState* state, uint32_t lanes);
 /// Makes all delayed stores of the running block.

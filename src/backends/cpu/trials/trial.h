@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/trials/delayed_stores.h"
+#include "backends/cpu/trials/old_values.h"
 #include "backends/cpu/trials/write_log.h"
 #include "simt/runtime/schedule.h"
 
@@ -13,6 +14,7 @@ namespace km::cpu {
 struct Trial {
   simt::Schedule schedule;
   DelayedStores stores;
+  OldValues old;
   WriteLog* log = nullptr;       // null: writes are not noted
   const char* effect = nullptr;  // why the launch must not run twice: "it ..."; null: it may
 

@@ -19,8 +19,9 @@ void LoadsAndStores::lower_load(const Inst& inst) {
   checks_.reports().report_access(inst, address);
   prefetcher_.prefetch(inst, address, access);
   Value* content = neighbours_.load(inst, address, access);
-  const std::vector<Value*> results =
+  std::vector<Value*> results =
       content ? std::vector<Value*>{content} : accesses_.load_parts(address, access);
+  if (checks_.reports().may_load_old(inst)) replace_by_old(inst, address, access, results);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   checks_.reports().report_acquire(inst, address);
   for (unsigned i = 0; i < access.count; ++i) {
@@ -64,6 +65,29 @@ void LoadsAndStores::lower_store(const Inst& inst) {
   if (!ptx.has(Modifier::mbarrier_complete_tx_bytes)) return;
   mbarriers_.complete_transactions(inst, ptx.operands[2],
                                    i64(access.count * ptx::size_bytes(access.type)));
+}
+
+/// Replaces loaded values by older ones in the lanes that the runtime chooses. A value that is one
+/// for all lanes is only replaced if a single lane loads it.
+void LoadsAndStores::replace_by_old(const Inst& inst, const Address& address, const Access& access,
+                                    std::vector<Value*>& results) {
+  const unsigned bits = 8 * ptx::size_bytes(access.type);
+  if (results[0]->getType()->getScalarSizeInBits() != bits) return;
+  auto* row = vector_of(results[0]->getType()->getScalarType());
+  auto* rows = llvm::ArrayType::get(row, results.size());
+  auto* memory = builder_.variable(rows, "old");
+  Value* const old = checks_.reports().load_old(inst, address, memory);
+  Value* const lanes = builder_.mask_of(old);
+  Value* const has_others = b_.CreateAnd(mask_bits(), b_.CreateSub(mask_bits(), i32(1)));
+  Value* const is_alone =
+      b_.CreateAnd(b_.CreateICmpEQ(has_others, i32(0)), b_.CreateICmpEQ(old, mask_bits()));
+  for (unsigned i = 0; i < results.size(); ++i) {
+    Value* each = b_.CreateLoad(row, b_.CreateConstGEP2_32(rows, memory, 0, i));
+    results[i] =
+        results[i]->getType()->isVectorTy()
+            ? b_.CreateSelect(lanes, each, results[i])
+            : b_.CreateSelect(is_alone, builder_.of_first_lane(each, mask_bits()), results[i]);
+  }
 }
 
 /// Makes the stores of the active lanes that are not delayed.

@@ -32,6 +32,8 @@ class LoadsAndStores : private EmitterBase {
   void lower_store(const Inst& inst);
 
  private:
+  void replace_by_old(const Inst& inst, const Address& address, const Access& access,
+                      std::vector<Value*>& results);
   void store_others(Value* delayed, const Address& address, const Access& access,
                     const std::vector<Value*>& values);
 

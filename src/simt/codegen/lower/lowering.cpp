@@ -90,7 +90,7 @@ void Lowering::lower(const Inst& inst) {
       checks_.reports().report_fence(inst);
       return lower_fence(builder_, inst);
     case Family::warp:
-      if (checks_.reports().has_race()) {
+      if (checks_.reports().has_warp_syncs()) {
         checks_.reports().report_warp_sync(warp_.participants(), false);
       }
       return warp_.lower(inst);

@@ -223,6 +223,23 @@ llvm::Value* AccessReports::report_store(const Inst& inst, const Address& addres
       {frame_.state(), stored(addresses), mask_bits(), constant_note(note), memory, i32(lanes_)});
 }
 
+bool AccessReports::may_load_old(const Inst& inst) const {
+  if (!plan_.variant.is_scheduled()) return false;
+  const auto access = reported(inst);
+  if (!access || access->space == ptx::Space::local) return false;
+  return (note_of(inst, *access).flags & access_flag::kStrong) == 0;
+}
+
+llvm::Value* AccessReports::load_old(const Inst& inst, const Address& address, Value* memory) {
+  const AccessNote note = note_of(inst, *reported(inst));
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type =
+      llvm::FunctionType::get(word, {pointer, pointer, word, pointer, pointer, word}, false);
+  return frame_.call_runtime(offsetof(OrderRuntime, load_old), type,
+                             {frame_.state(), stored(addresses_.lanes_of(address)), mask_bits(),
+                              constant_note(note), memory, i32(lanes_)});
+}
+
 void AccessReports::report_acquire(const Inst& inst, const Address& address) {
   const auto access = reported(inst);
   if (!access) return;

@@ -57,6 +57,11 @@ class AccessReports : private EmitterBase {
   /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes. Returns
   /// the bits of the lanes whose stores the runtime makes; null: of none.
   Value* report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
+  /// True if some lanes of the load may see older values than memory has.
+  bool may_load_old(const Inst& inst) const;
+  /// Asks for the older values that the lanes of a load see, which are written to `memory` in rows
+  /// of all lanes. Returns these lanes as bits.
+  Value* load_old(const Inst& inst, const Address& address, Value* memory);
   /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
   void report_acquire(const Inst& inst, const Address& address);
   /// How memory is accessed, and by which asynchronous copy.
