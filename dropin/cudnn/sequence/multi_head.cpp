@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// What a training call keeps: positions of random numbers, lengths and windows.
+/// The reserve space of a training call: positions of random numbers, lengths and windows.
 class AttentionReserve {
  public:
   AttentionReserve(const MultiHeadShape& s, void* memory)

@@ -1,5 +1,5 @@
-/* Multi-head attention of the API of cuDNN 7.5 against plain loops in long double; gradients against
-   differences of the plain loops. */
+/* Multi-head attention of the API of cuDNN 7.5 against plain loops in long double, and gradients
+   against differences of the plain loops. */
 #include "cudnn_support.h"
 
 int cudnnCreateAttnDescriptor(void**);
