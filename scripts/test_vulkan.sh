@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1
-[[ ${BUILD:-1} == 0 ]] || scripts/build.sh "$preset" kernelmill kernelmill-plugins km_kernel_tests kernelmill_photo
+[[ ${BUILD:-1} == 0 ]] ||
+  scripts/build.sh "$preset" kernelmill kernelmill-plugins km_kernel_tests kernelmill_photo
 build=$PWD/build/$preset
 out=${OUT:-$build/vulkan}
 jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}

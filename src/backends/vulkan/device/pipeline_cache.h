@@ -13,8 +13,8 @@ namespace km::vulkan {
 /// The key of an adapter's pipelines in the cache.
 std::string pipeline_cache_key(const Adapter& adapter);
 
-/// What an earlier process has kept for the adapter; nothing without a cache. A driver ignores what
-/// another driver or version has made.
+/// Reads the pipelines that an earlier process has kept for the adapter; nothing without a cache. A
+/// driver ignores those that another driver or version has made.
 std::vector<uint8_t> kept_pipelines(const Adapter& adapter);
 
 /// Keeps the content of a driver's cache if it has more than the `kept_bytes` that were read from
