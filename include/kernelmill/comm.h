@@ -65,8 +65,8 @@ enum {
 typedef int32_t km_comm_engine;
 enum {
   KM_COMM_ENGINE_INVALID = 0,
-  KM_COMM_ENGINE_THREADS = 1,       /* all ranks in one process: direct copies */
-  KM_COMM_ENGINE_SHARED_MEMORY = 2  /* processes of one machine: memory that they share */
+  KM_COMM_ENGINE_THREADS = 1,      /* all ranks in one process: direct copies */
+  KM_COMM_ENGINE_SHARED_MEMORY = 2 /* processes of one machine: memory that they share */
 };
 
 /* A name by which the ranks of one communicator find each other: bytes that the program passes from

@@ -9,7 +9,7 @@ namespace {
 /// NVIDIA's macros CUDNN_ATTN_QUERYMAP_ONE_TO_ONE and CUDNN_ATTN_ENABLE_PROJ_BIASES.
 constexpr unsigned kOneToOne = 1, kBiases = 2;
 /// Products of extents beyond this are no tensors that fit into memory.
-constexpr double kMostElements = 0x1p40;
+constexpr double kMostSequenceElements = 0x1p40;
 /// The most sequences and steps, for which the host keeps numbers.
 constexpr int kMostLengths = 1 << 24;
 
@@ -32,7 +32,7 @@ struct SequenceDataObject {
   bool is_set = false;
 };
 
-cudnnStatus_t check_type(cudnnDataType_t type) {
+cudnnStatus_t check_attention_type(cudnnDataType_t type) {
   if (type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_DOUBLE || type == CUDNN_DATA_HALF) {
     return CUDNN_STATUS_SUCCESS;
   }
@@ -40,7 +40,7 @@ cudnnStatus_t check_type(cudnnDataType_t type) {
 }
 
 cudnnStatus_t check_shape(const MultiHeadShape& s) {
-  LIB_TRY(check_type(s.type));
+  LIB_TRY(check_attention_type(s.type));
   if (s.heads < 1 || !(s.scale >= 0)) {
     return invalid("%lld heads, smScaler %g", static_cast<long long>(s.heads), s.scale);
   }
@@ -52,7 +52,7 @@ cudnnStatus_t check_shape(const MultiHeadShape& s) {
                      static_cast<long long>(s.output_projection));
     }
     const auto width = static_cast<double>(std::max(s.size[i], s.output_projection));
-    if (most * width * static_cast<double>(s.width(static_cast<int>(i))) > kMostElements) {
+    if (most * width * static_cast<double>(s.width(static_cast<int>(i))) > kMostSequenceElements) {
       return unsupported("more than 2^40 weights");
     }
   }
@@ -71,12 +71,13 @@ cudnnStatus_t check_shape(const MultiHeadShape& s) {
 cudnnStatus_t get_layout(cudnnSeqDataDescriptor_t descriptor, const void* data, Sequences* out) {
   if (data == nullptr) return invalid("the address of sequences is null");
   out->data = data;
-  return with_object<SequenceDataObject>(
-      descriptor, [&](SequenceDataObject& object) -> cudnnStatus_t {
-        if (!object.is_set) return invalid("the sequences have not been set");
-        out->layout = object.layout;
-        return CUDNN_STATUS_SUCCESS;
-      });
+  return with_object<SequenceDataObject>(descriptor,
+                                         [&](SequenceDataObject& object) -> cudnnStatus_t {
+                                           if (!object.is_set)
+                                             return invalid("the sequences have not been set");
+                                           out->layout = object.layout;
+                                           return CUDNN_STATUS_SUCCESS;
+                                         });
 }
 
 cudnnStatus_t get_dropout(cudnnDropoutDescriptor_t descriptor, double* probability, void** states) {
@@ -206,12 +207,14 @@ cudnnStatus_t cudnnCreateAttnDescriptor(cudnnAttnDescriptor_t* attnDesc) {
 cudnnStatus_t cudnnDestroyAttnDescriptor(cudnnAttnDescriptor_t attnDesc) {
   return call([&] { return destroy_object<AttentionObject>(attnDesc); });
 }
-cudnnStatus_t cudnnSetAttnDescriptor(
-    cudnnAttnDescriptor_t attnDesc, unsigned attnMode, int nHeads, double smScaler,
-    cudnnDataType_t dataType, cudnnDataType_t computePrec, cudnnMathType_t mathType,
-    cudnnDropoutDescriptor_t attnDropoutDesc, cudnnDropoutDescriptor_t postDropoutDesc, int qSize,
-    int kSize, int vSize, int qProjSize, int kProjSize, int vProjSize, int oProjSize,
-    int qoMaxSeqLength, int kvMaxSeqLength, int maxBatchSize, int maxBeamSize) {
+cudnnStatus_t cudnnSetAttnDescriptor(cudnnAttnDescriptor_t attnDesc, unsigned attnMode, int nHeads,
+                                     double smScaler, cudnnDataType_t dataType,
+                                     cudnnDataType_t computePrec, cudnnMathType_t mathType,
+                                     cudnnDropoutDescriptor_t attnDropoutDesc,
+                                     cudnnDropoutDescriptor_t postDropoutDesc, int qSize, int kSize,
+                                     int vSize, int qProjSize, int kProjSize, int vProjSize,
+                                     int oProjSize, int qoMaxSeqLength, int kvMaxSeqLength,
+                                     int maxBatchSize, int maxBeamSize) {
   return call([&]() -> cudnnStatus_t {
     if (attnMode > (kOneToOne | kBiases)) return invalid("the mode %u", attnMode);
     MultiHeadShape shape;
@@ -240,13 +243,14 @@ cudnnStatus_t cudnnSetAttnDescriptor(
     });
   });
 }
-cudnnStatus_t cudnnGetAttnDescriptor(
-    cudnnAttnDescriptor_t attnDesc, unsigned* attnMode, int* nHeads, double* smScaler,
-    cudnnDataType_t* dataType, cudnnDataType_t* computePrec, cudnnMathType_t* mathType,
-    cudnnDropoutDescriptor_t* attnDropoutDesc, cudnnDropoutDescriptor_t* postDropoutDesc,
-    int* qSize, int* kSize, int* vSize, int* qProjSize, int* kProjSize, int* vProjSize,
-    int* oProjSize, int* qoMaxSeqLength, int* kvMaxSeqLength, int* maxBatchSize,
-    int* maxBeamSize) {
+cudnnStatus_t cudnnGetAttnDescriptor(cudnnAttnDescriptor_t attnDesc, unsigned* attnMode,
+                                     int* nHeads, double* smScaler, cudnnDataType_t* dataType,
+                                     cudnnDataType_t* computePrec, cudnnMathType_t* mathType,
+                                     cudnnDropoutDescriptor_t* attnDropoutDesc,
+                                     cudnnDropoutDescriptor_t* postDropoutDesc, int* qSize,
+                                     int* kSize, int* vSize, int* qProjSize, int* kProjSize,
+                                     int* vProjSize, int* oProjSize, int* qoMaxSeqLength,
+                                     int* kvMaxSeqLength, int* maxBatchSize, int* maxBeamSize) {
   return call([&] {
     return with_object<AttentionObject>(attnDesc, [&](AttentionObject& object) -> cudnnStatus_t {
       if (!object.is_set) return invalid("the attention has not been set");
@@ -258,13 +262,13 @@ cudnnStatus_t cudnnGetAttnDescriptor(
       LIB_TRY(give_if_asked(mathType, object.math_type));
       LIB_TRY(give_if_asked(attnDropoutDesc, object.attention_dropout));
       LIB_TRY(give_if_asked(postDropoutDesc, object.output_dropout));
-      int* const places[] = {nHeads,    qSize,     kSize,     vSize,          qProjSize,
-                             kProjSize, vProjSize, oProjSize, qoMaxSeqLength, kvMaxSeqLength,
-                             maxBatchSize, maxBeamSize};
-      const int64_t values[] = {s.heads,         s.size[0],       s.size[1],
-                                s.size[2],       s.projection[0], s.projection[1],
+      int* const places[] = {nHeads,         qSize,          kSize,        vSize,
+                             qProjSize,      kProjSize,      vProjSize,    oProjSize,
+                             qoMaxSeqLength, kvMaxSeqLength, maxBatchSize, maxBeamSize};
+      const int64_t values[] = {s.heads,         s.size[0],           s.size[1],
+                                s.size[2],       s.projection[0],     s.projection[1],
                                 s.projection[2], s.output_projection, s.most_queries,
-                                s.most_keys,     s.most_batch,    s.most_beam};
+                                s.most_keys,     s.most_batch,        s.most_beam};
       for (size_t i = 0; i < std::size(places); ++i) {
         LIB_TRY(give_if_asked(places[i], static_cast<int>(values[i])));
       }
@@ -285,7 +289,7 @@ cudnnStatus_t cudnnSetSeqDataDescriptor(cudnnSeqDataDescriptor_t seqDataDesc,
                                         const int* seqLengthArray, void*) {
   return call([&]() -> cudnnStatus_t {
     if (nbDims != 4) return unsupported("sequences of %d dimensions", nbDims);
-    LIB_TRY(check_type(dataType));
+    LIB_TRY(check_attention_type(dataType));
     int dims[4];
     std::array<cudnnSeqDataAxis_t, 4> order{};
     LIB_TRY(take(dimA, 4, dims, "dimA"));
@@ -298,7 +302,7 @@ cudnnStatus_t cudnnSetSeqDataDescriptor(cudnnSeqDataDescriptor_t seqDataDesc,
       layout.dims[i] = dims[i];
       count *= dims[i];
     }
-    if (count > kMostElements) return unsupported("more than 2^40 elements");
+    if (count > kMostSequenceElements) return unsupported("more than 2^40 elements");
     const auto sequences = static_cast<size_t>(layout.dims[CUDNN_SEQDATA_BATCH_DIM] *
                                                layout.dims[CUDNN_SEQDATA_BEAM_DIM]);
     if (seqLengthArraySize != sequences) {
@@ -314,8 +318,8 @@ cudnnStatus_t cudnnSetSeqDataDescriptor(cudnnSeqDataDescriptor_t seqDataDesc,
   });
 }
 cudnnStatus_t cudnnGetSeqDataDescriptor(const cudnnSeqDataDescriptor_t seqDataDesc,
-                                        cudnnDataType_t* dataType, int* nbDims,
-                                        int nbDimsRequested, int* dimA, cudnnSeqDataAxis_t* axes,
+                                        cudnnDataType_t* dataType, int* nbDims, int nbDimsRequested,
+                                        int* dimA, cudnnSeqDataAxis_t* axes,
                                         size_t* seqLengthArraySize, size_t seqLengthSizeRequested,
                                         int* seqLengthArray, void*) {
   return call([&] {
@@ -346,8 +350,7 @@ cudnnStatus_t cudnnGetMultiHeadAttnBuffers(cudnnHandle_t handle,
     return with_object<AttentionObject>(attnDesc, [&](AttentionObject& object) -> cudnnStatus_t {
       if (!object.is_set) return invalid("the attention has not been set");
       const MultiHeadShape& s = object.shape;
-      LIB_TRY(give(weightSizeInBytes,
-                   static_cast<size_t>(s.weight_count() * type_bytes(s.type))));
+      LIB_TRY(give(weightSizeInBytes, static_cast<size_t>(s.weight_count() * type_bytes(s.type))));
       LIB_TRY(give(workSpaceSizeInBytes, size_t{0}));
       return give_if_asked(reserveSpaceSizeInBytes,
                            static_cast<size_t>(multi_head_reserve_bytes(s)));
@@ -375,8 +378,8 @@ cudnnStatus_t cudnnGetMultiHeadAttnWeights(cudnnHandle_t handle,
       const Shape shape = found.count() == 0 ? Shape{} : dense_shape(s.type, 3, dims);
       LIB_TRY(Tensors::update(wDesc, [&](TensorValue& value) { value.shape = shape; }));
       const char* const at = static_cast<const char*>(weights) + found.offset * type_bytes(s.type);
-      return give(wAddr, found.count() == 0 ? nullptr : const_cast<void*>(
-                                                            static_cast<const void*>(at)));
+      return give(wAddr,
+                  found.count() == 0 ? nullptr : const_cast<void*>(static_cast<const void*>(at)));
     });
   });
 }

@@ -390,8 +390,9 @@ Arrays arrays_of(const MultiHeadCall& c) {
   Arrays arrays;
   const int64_t count[] = {c.shape.weight_count()};
   const Shape weights = dense_shape(c.shape.type, 1, count);
-  const auto sequences = [](const Sequences& s) { return static_cast<size_t>(
-      s.layout.dims[CUDNN_SEQDATA_BATCH_DIM] * beams_of(s)) * sizeof(int); };
+  const auto sequences = [](const Sequences& s) {
+    return static_cast<size_t>(s.layout.dims[CUDNN_SEQDATA_BATCH_DIM] * beams_of(s)) * sizeof(int);
+  };
   for (const Sequences* each : {&c.q, &c.k, &c.v}) {
     if (each->data != nullptr) arrays.reads("an input", view_of(*each));
   }
@@ -407,8 +408,8 @@ Arrays arrays_of(const MultiHeadCall& c) {
   for (const Sequences* each : {&c.dq, &c.dk, &c.dv}) {
     if (each->data != nullptr) arrays.writes("a gradient", view_of(*each));
   }
-  arrays.memory("reserve space", c.reserve,
-                static_cast<size_t>(multi_head_reserve_bytes(c.shape)), true);
+  arrays.memory("reserve space", c.reserve, static_cast<size_t>(multi_head_reserve_bytes(c.shape)),
+                true);
   return arrays;
 }
 
@@ -507,8 +508,8 @@ cudnnStatus_t multi_head_backward_data(cu::CUstream stream, const MultiHeadCall&
   Arrays arrays = arrays_of(call);
   arrays.reads("dout", view_of(call.out));
   const int64_t batches = call.q.layout.dims[CUDNN_SEQDATA_BATCH_DIM];
-  return submit_step(stream, "cudnnMultiHeadAttnBackwardData", arrays, batches,
-                     batch_ns(call) * 3, [call, batches](uint64_t piece, uint64_t pieces) {
+  return submit_step(stream, "cudnnMultiHeadAttnBackwardData", arrays, batches, batch_ns(call) * 3,
+                     [call, batches](uint64_t piece, uint64_t pieces) {
                        const MultiHeadCall whole = restored(call);
                        const MultiHead work(whole);
                        const Part part(batches, piece, pieces);
@@ -521,9 +522,8 @@ cudnnStatus_t multi_head_backward_weights(cu::CUstream stream, const MultiHeadCa
   arrays.reads("dout", view_of(call.out));
   const auto batches = static_cast<double>(call.q.layout.dims[CUDNN_SEQDATA_BATCH_DIM]);
   return submit_step(stream, "cudnnMultiHeadAttnBackwardWeights", arrays, 1,
-                     batch_ns(call) * 3 * batches, [call](uint64_t, uint64_t) {
-                       MultiHead::add_weights(restored(call));
-                     });
+                     batch_ns(call) * 3 * batches,
+                     [call](uint64_t, uint64_t) { MultiHead::add_weights(restored(call)); });
 }
 
 }  // namespace km::cudnn

@@ -156,16 +156,15 @@ static void find_weights(void* handle, problem* p) {
   for (int kind = 0; kind < 8; ++kind) {
     int type = 0, rank = 0, dims[3];
     assert_int_equal(cudnnGetMultiHeadAttnWeights(handle, p->attention, kind, p->weight_bytes,
-                                                  p->weights, tensor,
-                                                  (void**)&p->addresses[kind]),
+                                                  p->weights, tensor, (void**)&p->addresses[kind]),
                      0);
     const int rows = p->projection[kind % 4];
     if (!rows || (kind > 3 && !(p->mode & BIASES))) {
       assert_null(p->addresses[kind]);
       continue;
     }
-    assert_int_equal(
-        cudnnGetTensorNdDescriptor(tensor, 3, &type, &rank, dims, p->strides[kind]), 0);
+    assert_int_equal(cudnnGetTensorNdDescriptor(tensor, 3, &type, &rank, dims, p->strides[kind]),
+                     0);
     assert_int_equal(type, F64);
     assert_int_equal(dims[0], kind == 7 ? 1 : p->heads);
     assert_int_equal(dims[1], rows);
@@ -197,12 +196,11 @@ static problem make_problem(void* handle) {
     p.end[t] = between(p.first[t], keys);
   }
   assert_int_equal(cudnnCreateAttnDescriptor(&p.attention), 0);
-  assert_int_equal(
-      cudnnSetAttnDescriptor(p.attention, (unsigned)p.mode, p.heads, p.scale, F64, F64, 0, NULL,
-                             NULL, p.size[Q], p.size[K], p.size[V], p.projection[Q],
-                             p.projection[K], p.projection[V], p.projection[O], queries, keys,
-                             p.batch, p.beam),
-      0);
+  assert_int_equal(cudnnSetAttnDescriptor(p.attention, (unsigned)p.mode, p.heads, p.scale, F64, F64,
+                                          0, NULL, NULL, p.size[Q], p.size[K], p.size[V],
+                                          p.projection[Q], p.projection[K], p.projection[V],
+                                          p.projection[O], queries, keys, p.batch, p.beam),
+                   0);
   size_t workspace = 0;
   assert_int_equal(cudnnGetMultiHeadAttnBuffers(handle, p.attention, &p.weight_bytes, &workspace,
                                                 &p.reserve_bytes),
@@ -226,11 +224,11 @@ static int* lengths_of(const sequences* s) {
 }
 static int forward(void* handle, problem* p, int step, const double* residuals, const int* lengths,
                    const int* key_lengths, void* reserve) {
-  return cudnnMultiHeadAttnForward(
-      handle, p->attention, step, p->first, p->end, lengths, key_lengths, p->in[Q].descriptor,
-      p->in[Q].data, residuals, p->in[K].descriptor, p->in[K].data, p->in[V].descriptor,
-      p->in[V].data, p->out.descriptor, p->out.data, p->weight_bytes, p->weights, 0, NULL,
-      reserve ? p->reserve_bytes : 0, reserve);
+  return cudnnMultiHeadAttnForward(handle, p->attention, step, p->first, p->end, lengths,
+                                   key_lengths, p->in[Q].descriptor, p->in[Q].data, residuals,
+                                   p->in[K].descriptor, p->in[K].data, p->in[V].descriptor,
+                                   p->in[V].data, p->out.descriptor, p->out.data, p->weight_bytes,
+                                   p->weights, 0, NULL, reserve ? p->reserve_bytes : 0, reserve);
 }
 static void check_results(const problem* p, const double* residuals, const double* old, int step) {
   for (int i = 0; i < p->batch * p->beam; ++i) {
@@ -297,12 +295,12 @@ static void check_case(void* handle) {
                        p.weight_bytes, p.weights, 0, NULL, p.reserve_bytes, reserve),
                    0);
   const int sets = between(0, 1);
-  assert_int_equal(cudnnMultiHeadAttnBackwardWeights(
-                       handle, p.attention, sets, p.in[Q].descriptor, p.in[Q].data,
-                       p.in[K].descriptor, p.in[K].data, p.in[V].descriptor, p.in[V].data,
-                       dout->descriptor, dout->data, p.weight_bytes, p.weights, dweights, 0, NULL,
-                       p.reserve_bytes, reserve),
-                   0);
+  assert_int_equal(
+      cudnnMultiHeadAttnBackwardWeights(handle, p.attention, sets, p.in[Q].descriptor, p.in[Q].data,
+                                        p.in[K].descriptor, p.in[K].data, p.in[V].descriptor,
+                                        p.in[V].data, dout->descriptor, dout->data, p.weight_bytes,
+                                        p.weights, dweights, 0, NULL, p.reserve_bytes, reserve),
+      0);
   assert_int_equal(cudaDeviceSynchronize(), 0);
   for (size_t i = 0; i < weights && !sets; ++i) dweights[i] -= before[i];
   for (int i = 0; i < 3; ++i) {

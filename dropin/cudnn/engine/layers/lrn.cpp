@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "dropin/cudnn/engine/space.h"
+#include "dropin/cudnn/engine/layers/planes.h"
 
 namespace km::cudnn {
 namespace {
@@ -98,31 +98,6 @@ cudnnStatus_t check(const View& x, const View& y) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-int64_t plane_offset(const Shape& shape, int64_t plane) {
-  const int64_t channels = shape.dims[1];
-  return plane / channels * shape.strides[0] + plane % channels * shape.strides[1];
-}
-std::vector<double> read_plane(const View& from, int64_t plane) {
-  const int64_t height = from.dims[2], width = from.dims[3];
-  std::vector<double> found(static_cast<size_t>(height * width));
-  for (int64_t i = 0; i < height; ++i) {
-    read_row(from, plane_offset(from, plane) + i * from.strides[2], from.strides[3], width,
-             found.data() + i * width);
-  }
-  return found;
-}
-/// to = alpha values + beta to, for one plane.
-void write_plane(const View& to, int64_t plane, double alpha, const std::vector<double>& values,
-                 double beta) {
-  const int64_t width = to.dims[3];
-  for (int64_t i = 0; i < to.dims[2] * width; ++i) {
-    const int64_t at =
-        plane_offset(to, plane) + i / width * to.strides[2] + i % width * to.strides[3];
-    const double value = alpha * values[static_cast<size_t>(i)];
-    write_one(to, at, beta != 0 ? value + beta * read_one(to, at) : value);
-  }
-}
-
 /// One plane of a divisive normalization, of two dimensions: what is left of x without the means,
 /// and k + lrn_alpha / size^2 * the sums of its squares over windows.
 struct DividedPlane {
@@ -162,7 +137,7 @@ void divide_plane(const LrnSettings& s, const View& x, const View& means, const 
   for (size_t i = 0; i < plane.z.size(); ++i) {
     plane.z[i] *= std::pow(plane.scales[i], -s.lrn_beta);
   }
-  write_plane(y, index, s.alpha, plane.z, s.beta);
+  write_plane(y, index, s.alpha, s.beta, plane.z);
 }
 
 /// The gradient of z is dy scale^-beta, less 2 alpha beta / size^2 z times the sum of dy z
@@ -177,8 +152,8 @@ void divide_plane_backward(const LrnSettings& s, const DivisionGradient& g, int6
     const double term = factor * dy[at] * plane.z[at] * std::pow(plane.scales[at], -s.lrn_beta - 1);
     plane.each_of_window(s, at, [&](size_t i) { dz[i] -= term * plane.z[i]; });
   }
-  write_plane(g.dx, index, s.alpha, dz, s.beta);
-  if (g.dmeans.data != nullptr) write_plane(g.dmeans, index, -s.alpha, dz, s.beta);
+  write_plane(g.dx, index, s.alpha, s.beta, dz);
+  if (g.dmeans.data != nullptr) write_plane(g.dmeans, index, -s.alpha, s.beta, dz);
 }
 
 /// The time that a plane's windows take.
