@@ -4,10 +4,10 @@
 #include <cctype>
 #include <string_view>
 
-#include "harness/session.h"
-
 namespace km::fuzz {
 namespace {
+
+const char* g_target = "sm_100a";
 
 constexpr const char* kHeader = R"(
 .address_size 64
@@ -319,7 +319,8 @@ void add_written(const std::vector<Statement>& statements, std::set<std::string>
 
 }  // namespace
 
-const char* device_target() { return kernels::device_uri() == "cpu" ? "sm_100a" : "sm_90"; }
+const char* device_target() { return g_target; }
+void set_device_target(const char* target) { g_target = target; }
 
 std::string module_text(const std::vector<Kernel>& kernels) {
   std::string text = ".version 9.5\n.target " + std::string(device_target()) + kHeader;

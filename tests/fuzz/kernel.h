@@ -53,6 +53,8 @@ unsigned bytes_of(const std::string& reg);
 
 /// The newest target of the device under test; only CPU devices can be of a chosen capability.
 const char* device_target();
+/// Sets the target, before the first kernel is made, for devices that do not have sm_100a.
+void set_device_target(const char* target);
 
 /// A module with these kernels and the functions that they call.
 std::string module_text(const std::vector<Kernel>& kernels);

@@ -159,6 +159,7 @@ int main(int count, char** arguments) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   try {
     km::kernels::session();
+    if (km::kernels::device_uri() != "cpu") km::fuzz::set_device_target("sm_90");
   } catch (const km::kernels::Failure& failure) {
     std::printf("%s\n", failure.what());
     return 77;

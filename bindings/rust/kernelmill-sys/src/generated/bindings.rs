@@ -2500,10 +2500,6 @@ impl km_comm_engine {
     pub const THREADS: km_comm_engine = km_comm_engine(1);
     /// processes of one machine: memory that they share
     pub const SHARED_MEMORY: km_comm_engine = km_comm_engine(2);
-    /// NVIDIA GPUs
-    pub const NCCL: km_comm_engine = km_comm_engine(3);
-    /// processes of several machines
-    pub const MPI: km_comm_engine = km_comm_engine(4);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -2539,7 +2535,7 @@ pub struct km_comm_info {
     pub rank: u32,
     pub rank_count: u32,
     pub engine: km_comm_engine,
-    /// why this engine, and which library it is
+    /// why this engine
     pub reason: [::core::ffi::c_char; 240usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -8044,9 +8040,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE when
-   its library is missing, with what to install; KM_ERROR_IO when the system refuses memory that
-   processes share; KM_ERROR_INVALID_ARGUMENT when `out_id` is null.*/
+   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_IO when the system
+   refuses memory that processes share; KM_ERROR_INVALID_ARGUMENT when `out_id` is null.*/
     pub fn km_comm_id_create(context: km_context, out_id: *mut km_comm_id) -> km_status;
     /** Joins a communicator as rank `rank` of `rank_count`, with the context's device; several ranks
  may use one device on CPUs. The handle is the caller's, to be given to km_comm_destroy. CUDA:
@@ -8060,10 +8055,9 @@ functions! {
    KM_ERROR_INVALID_ARGUMENT when `id` is null, is not one that km_comm_id_create made, or was
    used before, `rank` is not less than `rank_count`, or `rank_count` is 0 or exceeds 4096, or
    when `out_comm` is null; KM_ERROR_IO when a rank does not join within KM_COMM_TIMEOUT_S, ends,
-   joins twice, or has another `rank_count` or release of the library, or the system refuses
-   memory, files or threads; KM_ERROR_NOT_SUPPORTED when the backend has no communicators;
-   KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
-   KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a kernel failed.*/
+   joins twice, or has another `rank_count`, or the system refuses memory, files or threads;
+   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_NOT_PERMITTED in a
+   callback; the sticky error of the context when a kernel failed.*/
     pub fn km_comm_create(
         context: km_context,
         id: *const km_comm_id,
@@ -8082,8 +8076,8 @@ functions! {
    4096, or when `out_comms` is null; KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live
    context; KM_ERROR_CONTEXT_MISMATCH when they are of several backends; KM_ERROR_IO when the
    system refuses memory, files or threads; KM_ERROR_NOT_SUPPORTED when the backend has no
-   communicators; KM_ERROR_BLAS_UNAVAILABLE when its library is missing, with what to install;
-   KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a kernel failed.*/
+   communicators; KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a
+   kernel failed.*/
     pub fn km_comm_create_all(
         contexts: *const km_context,
         count: u64,
