@@ -30,8 +30,9 @@
  * them are cut off. For minima and maxima a number wins against NaN.
  *
  * A rank that is gone, calls nothing for KM_COMM_TIMEOUT_S seconds, or calls something else ends
- * the communicator: its streams go on, with results that mean nothing, and km_comm_status and later
- * calls return KM_ERROR_IO with a text that names the ranks.
+ * the communicator: its streams continue, with results that mean nothing, and km_comm_status and
+ * later calls return KM_ERROR_IO with a text that names the ranks. km_context_reset waits for
+ * operations that have begun; km_comm_abort ends them before.
  */
 #ifndef KERNELMILL_COMM_H
 #define KERNELMILL_COMM_H
@@ -85,7 +86,7 @@ typedef struct km_comm_info {
 KM_CHECK_SIZE(km_comm_info, 256);
 
 /** Makes a name for one communicator of devices like the context's. The process that makes it runs
- * until all ranks have joined. CUDA: ncclGetUniqueId.
+ * until all ranks have joined, and keeps two files open until then. CUDA: ncclGetUniqueId.
  * Status: KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_IO when the system
  *   refuses memory that processes share.
  */
@@ -95,10 +96,11 @@ KM_API km_status km_comm_id_create(km_context context, km_comm_id* out_id) KM_NO
  * may use one device on CPUs. The handle is the caller's, to be given to km_comm_destroy. CUDA:
  * ncclCommInitRank.
  * Blocking: until all ranks have joined.
- * Status: KM_ERROR_INVALID_ARGUMENT when `id` is null, is not one that km_comm_id_create made, or
- *   was used before, `rank` is not less than `rank_count`, or `rank_count` is 0 or exceeds 4096;
- *   KM_ERROR_IO when a rank does not join within KM_COMM_TIMEOUT_S, ends, joins twice, or has
- *   another `rank_count`, or the system refuses memory, files or threads; KM_ERROR_NOT_SUPPORTED
+ * Status: KM_ERROR_INVALID_ARGUMENT when `id` is null or is not one that km_comm_id_create made,
+ *   `rank` is not less than `rank_count`, `rank_count` is 0 or exceeds 4096, or KM_COMM_TIMEOUT_S
+ *   is no number of seconds; KM_ERROR_IO when the id was used before, a rank does not join within
+ *   KM_COMM_TIMEOUT_S, ends, joins twice, or has another `rank_count`, or the system refuses
+ *   memory, files or threads (a rank maps 128 KiB for each pair); KM_ERROR_NOT_SUPPORTED
  *   when the backend has no communicators; KM_ERROR_NOT_PERMITTED in a callback; the sticky error.
  */
 KM_API km_status km_comm_create(km_context context, const km_comm_id* id, uint32_t rank_count,
@@ -107,7 +109,7 @@ KM_API km_status km_comm_create(km_context context, const km_comm_id* id, uint32
 /** Makes a communicator whose ranks are all in this process: rank i has the device of
  * `contexts[i]`, and the handle `out_comms[i]`, which is the caller's. CUDA: ncclCommInitAll.
  * Blocking: until the ranks have joined.
- * Status: KM_ERROR_INVALID_ARGUMENT when `contexts` is null, or `count` is 0 or exceeds 4096;
+ * Status: KM_ERROR_INVALID_ARGUMENT when `contexts` is null, or `count` is 0 or exceeds 512;
  *   KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live context; KM_ERROR_CONTEXT_MISMATCH
  *   when they are of several backends; KM_ERROR_IO when the system refuses memory, files or
  *   threads; KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_NOT_PERMITTED
@@ -145,19 +147,20 @@ KM_API km_status km_comm_status(km_comm comm) KM_NOEXCEPT;
  * `out_info->struct_size` first. CUDA: ncclCommUserRank, ncclCommCount. */
 KM_API km_status km_comm_info_get(km_comm comm, km_comm_info* out_info) KM_NOEXCEPT;
 
-/** Begins a group on this thread: operations are kept until km_comm_group_end, and then go on
+/** Begins a group on this thread: operations are kept until km_comm_group_end, and then begin
  * together, so that none waits for another's turn. Messages that ranks exchange, and operations
- * that one thread calls for several ranks, need one. Groups nest; the outermost end counts. CUDA:
- * ncclGroupStart. */
+ * that one thread calls for several ranks, need one. Groups nest; the outermost end counts. A
+ * thread that ends drops its open group. CUDA: ncclGroupStart.
+ * Status: KM_ERROR_NOT_PERMITTED in a callback. */
 KM_API km_status km_comm_group_begin(void) KM_NOEXCEPT;
 
 /** Ends a group and queues its operations: for each stream together, as one node in a capture.
- * Those of one communicator are in one stream. CUDA: ncclGroupEnd.
- * Status: KM_ERROR_INVALID_ARGUMENT when a call of the group has failed, and nothing is queued, or
- * a communicator has operations in several streams; KM_ERROR_NOT_PERMITTED when there is no group;
- *   KM_ERROR_IO when a communicator has failed; KM_ERROR_OUT_OF_DEVICE_MEMORY for memory
- *   beside the arrays; KM_ERROR_CONTEXT_LOST when a context was reset after the group's calls; the
- *   sticky error.
+ * Those of one communicator are in one stream. If a stream refuses its part after another has taken
+ * its own, the group's communicators are aborted. CUDA: ncclGroupEnd.
+ * Status: KM_ERROR_INVALID_ARGUMENT when a call of the group has failed, or a communicator has
+ *   operations in several streams, and nothing is queued; KM_ERROR_NOT_PERMITTED when there is no
+ *   group; KM_ERROR_IO when a communicator has failed; KM_ERROR_CONTEXT_LOST when a context was
+ *   reset after the group's calls; the sticky error.
  */
 KM_API km_status km_comm_group_end(void) KM_NOEXCEPT;
 
@@ -205,8 +208,8 @@ KM_API km_status km_comm_scatter(km_comm comm, km_stream stream, const km_array*
                                  const km_array* receive, uint64_t count, km_element_type type,
                                  uint32_t root) KM_NOEXCEPT;
 
-/** Sends a message to rank `peer`, which receives as many bytes. Messages of two ranks arrive in
- * the order of their calls. CUDA: ncclSend. */
+/** Sends a message to rank `peer`, which receives the same number of bytes. Messages of two ranks
+ * arrive in the order of their calls. CUDA: ncclSend. */
 KM_API km_status km_comm_send(km_comm comm, km_stream stream, const km_array* send, uint64_t count,
                               km_element_type type, uint32_t peer) KM_NOEXCEPT;
 

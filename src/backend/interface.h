@@ -745,7 +745,7 @@ typedef struct kmb_backend {
   void (*comm_abort)(kmb_comm* comm);
   /* KM_SUCCESS, or the communicator's failure. CUDA: ncclCommGetAsyncError. */
   km_status (*comm_status)(kmb_comm* comm, kmb_error* error);
-  /* Fills all members but struct_size. CUDA: ncclGetVersion. */
+  /* Fills all members but struct_size. CUDA: ncclCommUserRank, ncclCommCount. */
   void (*comm_info)(kmb_comm* comm, km_comm_info* out_info);
 } kmb_backend;
 

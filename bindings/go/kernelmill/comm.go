@@ -1,6 +1,8 @@
 package kernelmill
 
 import (
+	"fmt"
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -69,6 +71,11 @@ type Comm struct{ object }
 // NewComm joins as a rank, and waits for the others.
 func NewComm(context *Context, id CommID, rankCount, rank int) (*Comm, error) {
 	const op = "NewComm"
+	for _, each := range []int{rankCount, rank} {
+		if !isRank(each) {
+			return nil, fail(op, ErrInvalidArgument, noRank("the rank or their number", each))
+		}
+	}
 	name := raw.CommId{Bytes: id}
 	handle, err := getFrom[uint64](context.base(), op, "the context",
 		func(context uint64, out unsafe.Pointer) *raw.Failure {
@@ -79,6 +86,13 @@ func NewComm(context *Context, id CommID, rankCount, rank int) (*Comm, error) {
 		return nil, err
 	}
 	return openComm(handle), nil
+}
+
+// isRank says if the C ABI's numbers of ranks have the value.
+func isRank(value int) bool { return value >= 0 && int64(value) <= math.MaxUint32 }
+
+func noRank(name string, value int) string {
+	return fmt.Sprintf("%s is %d: there is no such rank", name, value)
 }
 
 // NewComms makes a communicator whose ranks are all in this process; rank i has the device of
@@ -195,6 +209,14 @@ func beginOperation(comm *Comm, op string, stream *Stream, count int) commCall {
 	return call
 }
 
+// rank takes the number of a rank.
+func (c commCall) rank(name string, value int) uint32 {
+	if c.failed == nil && !isRank(value) {
+		c.failed = fail(c.op, ErrInvalidArgument, noRank(name, value))
+	}
+	return uint32(value)
+}
+
 func commTypeOf[T CommElement]() int32 {
 	switch any(*new(T)).(type) {
 	case int8:
@@ -252,9 +274,10 @@ func Reduce[T CommElement](comm *Comm, stream *Stream, send, receive Array[T], c
 	reduction CommReduction, root int) error {
 	c := beginOperation(comm, "Reduce", stream, count)
 	from, to := arrayIn(c.blasCall, "send", send), arrayIn(c.blasCall, "receive", receive)
+	rootRank := c.rank("root", root)
 	return c.end(func(id uint64) *raw.Failure {
 		return raw.Km_comm_reduce(id, c.stream, from, to, c.count, commTypeOf[T](),
-			int32(reduction), nil, uint32(root))
+			int32(reduction), nil, rootRank)
 	})
 }
 
@@ -274,8 +297,9 @@ func Broadcast[T CommElement](comm *Comm, stream *Stream, send, receive Array[T]
 	root int) error {
 	c := beginOperation(comm, "Broadcast", stream, count)
 	from, to := arrayIn(c.blasCall, "send", send), arrayIn(c.blasCall, "receive", receive)
+	rootRank := c.rank("root", root)
 	return c.end(func(id uint64) *raw.Failure {
-		return raw.Km_comm_broadcast(id, c.stream, from, to, c.count, commTypeOf[T](), uint32(root))
+		return raw.Km_comm_broadcast(id, c.stream, from, to, c.count, commTypeOf[T](), rootRank)
 	})
 }
 
@@ -302,8 +326,9 @@ func Gather[T CommElement](comm *Comm, stream *Stream, send, receive Array[T], c
 	root int) error {
 	c := beginOperation(comm, "Gather", stream, count)
 	from, to := arrayIn(c.blasCall, "send", send), arrayIn(c.blasCall, "receive", receive)
+	rootRank := c.rank("root", root)
 	return c.end(func(id uint64) *raw.Failure {
-		return raw.Km_comm_gather(id, c.stream, from, to, c.count, commTypeOf[T](), uint32(root))
+		return raw.Km_comm_gather(id, c.stream, from, to, c.count, commTypeOf[T](), rootRank)
 	})
 }
 
@@ -312,8 +337,9 @@ func Scatter[T CommElement](comm *Comm, stream *Stream, send, receive Array[T], 
 	root int) error {
 	c := beginOperation(comm, "Scatter", stream, count)
 	from, to := arrayIn(c.blasCall, "send", send), arrayIn(c.blasCall, "receive", receive)
+	rootRank := c.rank("root", root)
 	return c.end(func(id uint64) *raw.Failure {
-		return raw.Km_comm_scatter(id, c.stream, from, to, c.count, commTypeOf[T](), uint32(root))
+		return raw.Km_comm_scatter(id, c.stream, from, to, c.count, commTypeOf[T](), rootRank)
 	})
 }
 
@@ -321,8 +347,9 @@ func Scatter[T CommElement](comm *Comm, stream *Stream, send, receive Array[T], 
 func Send[T CommElement](comm *Comm, stream *Stream, send Array[T], count, peer int) error {
 	c := beginOperation(comm, "Send", stream, count)
 	from := arrayIn(c.blasCall, "send", send)
+	peerRank := c.rank("peer", peer)
 	return c.end(func(id uint64) *raw.Failure {
-		return raw.Km_comm_send(id, c.stream, from, c.count, commTypeOf[T](), uint32(peer))
+		return raw.Km_comm_send(id, c.stream, from, c.count, commTypeOf[T](), peerRank)
 	})
 }
 
@@ -330,7 +357,8 @@ func Send[T CommElement](comm *Comm, stream *Stream, send Array[T], count, peer 
 func Receive[T CommElement](comm *Comm, stream *Stream, receive Array[T], count, peer int) error {
 	c := beginOperation(comm, "Receive", stream, count)
 	to := arrayIn(c.blasCall, "receive", receive)
+	peerRank := c.rank("peer", peer)
 	return c.end(func(id uint64) *raw.Failure {
-		return raw.Km_comm_receive(id, c.stream, to, c.count, commTypeOf[T](), uint32(peer))
+		return raw.Km_comm_receive(id, c.stream, to, c.count, commTypeOf[T](), peerRank)
 	})
 }

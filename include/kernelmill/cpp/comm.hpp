@@ -107,9 +107,12 @@ class basic_comm : public detail::any_comm {
   /// All ranks of a communicator in this process; rank i has the device of contexts[i].
   static result<std::vector<basic_comm>> create_all(const std::vector<km_context>& contexts) {
     std::vector<km_comm> made(contexts.size());
-    const km_status status = km_comm_create_all(contexts.data(), contexts.size(), made.data());
     std::vector<basic_comm> comms;
-    for (const km_comm each : made) comms.emplace_back(each);
+    comms.reserve(contexts.size());  // no exception comes between handles and their owners
+    const km_status status = km_comm_create_all(contexts.data(), contexts.size(), made.data());
+    if (status == KM_SUCCESS) {
+      for (const km_comm each : made) comms.emplace_back(each);
+    }
     return P::give(status, std::move(comms));
   }
   /// The communicator of the ranks with the same color, in the order of their keys; empty for a

@@ -1,6 +1,9 @@
 // Communicators.
 #include "core/library/comm.h"
 
+#include <atomic>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "api/guard.h"
@@ -12,6 +15,8 @@ using namespace km;
 namespace {
 
 constexpr uint64_t kMostRanks = 4096;
+// Each rank maps 128 KiB for each pair of ranks: of more in one process the addresses run out.
+constexpr uint64_t kMostOwnRanks = 512;
 
 Status check_place(uint32_t rank_count, uint32_t rank) {
   if (rank_count == 0 || rank_count > kMostRanks) {
@@ -33,12 +38,11 @@ Status take_contexts(Call& call, const km_context* contexts, uint64_t count,
                         (*out)[0]->device().info().uri, static_cast<unsigned>(i),
                         found->device().info().uri);
     }
+    KM_TRY(found->sticky());  // else the other ranks would wait for this one
     out->push_back(found);
   }
   return {};
 }
-
-using Engines = std::vector<Result<Ref<CommEngine>>>;
 
 /// Joins all ranks, each on a thread of its own, since each waits for the others.
 Result<std::vector<Ref<CommEngine>>> join_all(const std::vector<Context*>& contexts,
@@ -47,27 +51,39 @@ Result<std::vector<Ref<CommEngine>>> join_all(const std::vector<Context*>& conte
   std::vector<Ref<CommEngine>> engines(count);
   std::vector<Status> results(count);
   const auto join = [&](uint32_t rank) {
-    Result<Ref<CommEngine>> made = CommEngine::create(*contexts[rank], id, count, rank, may_block);
-    if (made) {
-      engines[rank] = std::move(*made);
-    } else {
-      results[rank] = made.error();
+    try {
+      Result<Ref<CommEngine>> made =
+          CommEngine::create(*contexts[rank], id, count, rank, may_block);
+      if (made) engines[rank] = std::move(*made);
+      if (!made) results[rank] = made.error();
+    } catch (const std::bad_alloc&) {
+      results[rank] = Error{KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0};
     }
+  };
+  // No rank joins before all have threads: it would wait for those that have none.
+  std::atomic<int> gate = 0;  // 1: all join, 2: none does
+  const auto body = [&](uint32_t rank) {
+    gate.wait(0);
+    if (gate.load() == 1) join(rank);
   };
   std::vector<std::thread> threads;
   threads.reserve(count);
-  for (uint32_t i = 1; i < count; ++i) {
+  Status started;
+  for (uint32_t i = 1; i < count && started; ++i) {
     try {
-      threads.emplace_back(join, i);
+      threads.emplace_back(body, i);
     } catch (const std::system_error&) {
-      results[i] = make_error(KM_ERROR_IO,
-                              "the system has no thread for rank %u: raise the limit on processes "
-                              "(ulimit -u)",
-                              i);
+      started = make_error(KM_ERROR_IO,
+                           "the system has no thread for rank %u: raise the limit on processes "
+                           "(ulimit -u)",
+                           i);
     }
   }
-  join(0);
+  gate = started ? 1 : 2;
+  gate.notify_all();
+  if (started) join(0);
   for (std::thread& each : threads) each.join();
+  KM_TRY(std::move(started));
   for (Status& each : results) KM_TRY(std::move(each));
   return engines;
 }
@@ -102,9 +118,10 @@ km_status km_comm_create_all(const km_context* contexts, uint64_t count,
   return guard(__func__, [&](Call& call) -> Status {
     KM_REQUIRE(contexts);
     KM_REQUIRE(out_comms);
-    if (count == 0 || count > kMostRanks) {
+    if (count == 0 || count > kMostOwnRanks) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "count is %llu; it can be 1 to %u",
-                        static_cast<unsigned long long>(count), static_cast<uint32_t>(kMostRanks));
+                        static_cast<unsigned long long>(count),
+                        static_cast<uint32_t>(kMostOwnRanks));
     }
     std::vector<Context*> targets;
     KM_TRY(take_contexts(call, contexts, count, &targets));
@@ -164,10 +181,7 @@ km_status km_comm_info_get(km_comm comm, km_comm_info* out_info) noexcept {
 }
 
 km_status km_comm_group_begin() noexcept {
-  return guard(__func__, [&](Call&) -> Status {
-    begin_comm_group();
-    return {};
-  });
+  return guard(__func__, [&](Call&) { return begin_comm_group(); });
 }
 
 km_status km_comm_group_end() noexcept {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "backend/comm_calls.h"
+#include "base/assert.h"
 #include "base/thread/thread_object.h"
 #include "core/queue/submit_comm.h"
 
@@ -89,8 +91,13 @@ class CommArrays {
     KM_ASSIGN(const BlasOperand found,
               places_.find(request_.stream->context(), name, place_of(*given), region, size, size,
                            is_written));
-    if (is_written && found.memory != nullptr) KM_TRY(found.memory->require_writable(name));
-    request_.memories[request_.operand_count] = Ref<Memory>::share(*found.memory);
+    KM_ASSERT(found.memory != nullptr, "an array with elements lies in memory");
+    if (is_written) KM_TRY(found.memory->require_writable(name));
+    // Memory that is found by an address may be on its way out.
+    if (!found.memory->try_ref()) {
+      return make_error(KM_ERROR_OUT_OF_BOUNDS, "%s lies in memory that was just destroyed", name);
+    }
+    request_.memories[request_.operand_count] = Ref<Memory>::adopt(found.memory);
     request_.operands[request_.operand_count++] = found;
     *out_address = found.region.address;
     return {};
@@ -172,6 +179,30 @@ Status add_to_stream(CommRequest request, std::vector<StreamRequests>* streams) 
   return {};
 }
 
+/// Ends the communicators of a group of which a part cannot be queued: the ranks of the rest would
+/// wait for that part.
+void cancel_group(const std::vector<StreamRequests>& streams) {
+  for (const StreamRequests& stream : streams) {
+    for (const CommRequest& each : stream) each.comm->engine().cancel();
+  }
+}
+
+Status submit_streams(const std::vector<StreamRequests>& streams) {
+  bool is_begun = false;
+  try {
+    for (const StreamRequests& each : streams) {
+      Status queued = submit_comm(each);
+      if (!queued && is_begun) cancel_group(streams);
+      KM_TRY(std::move(queued));
+      is_begun = true;
+    }
+  } catch (const std::bad_alloc&) {
+    if (is_begun) cancel_group(streams);
+    throw;
+  }
+  return {};
+}
+
 Status submit_group(CommGroup ended) {
   if (ended.first_failure.status != KM_SUCCESS) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "a call of the group has failed: %s",
@@ -183,30 +214,47 @@ Status submit_group(CommGroup ended) {
       return make_error(KM_ERROR_CONTEXT_LOST, "the context of %s was reset before the group's end",
                         each.name);
     }
+    KM_TRY(each.comm->engine().status());
     KM_TRY(add_to_stream(std::move(each), &streams));
   }
-  for (const StreamRequests& each : streams) KM_TRY(submit_comm(each));
-  return {};
+  return submit_streams(streams);
+}
+
+/// Adds a call to the thread's group.
+Status request_in_group(CommGroup* group, Call& call, const char* name,
+                        const CommArguments& arguments) {
+  Error& failure = group->first_failure;
+  try {
+    Result<CommRequest> made = make_request(call, name, arguments);
+    if (made) {
+      group->requests.push_back(std::move(*made));
+      return {};
+    }
+    if (failure.status == KM_SUCCESS) failure = made.error();
+    return made.error();
+  } catch (const std::bad_alloc&) {
+    if (failure.status == KM_SUCCESS) failure.status = KM_ERROR_OUT_OF_HOST_MEMORY;
+    throw;
+  }
 }
 
 }  // namespace
 
 Status request_comm(Call& call, const char* name, const CommArguments& arguments) {
   CommGroup* const group = ThreadObject<CommGroup>::find();
-  const bool is_in_group = group != nullptr && group->depth != 0;
-  Result<CommRequest> made = make_request(call, name, arguments);
-  if (!made) {
-    if (is_in_group && group->first_failure.status == KM_SUCCESS) {
-      group->first_failure = made.error();
-    }
-    return made.error();
+  if (group != nullptr && group->depth != 0) {
+    return request_in_group(group, call, name, arguments);
   }
-  if (!is_in_group) return submit_comm({&*made, 1});
-  group->requests.push_back(std::move(*made));
-  return {};
+  KM_ASSIGN(const CommRequest made, make_request(call, name, arguments));
+  return submit_comm({&made, 1});
 }
 
-void begin_comm_group() { ++ThreadObject<CommGroup>::get().depth; }
+Status begin_comm_group() {
+  // The thread of callbacks is the library's: a group that stayed open would be all callbacks'.
+  KM_ASSIGN([[maybe_unused]] const MayBlock may_block, require_may_block());
+  ++ThreadObject<CommGroup>::get().depth;
+  return {};
+}
 
 Status end_comm_group() {
   CommGroup* const group = ThreadObject<CommGroup>::find();

@@ -24,7 +24,7 @@ struct CommArguments {
 /// the thread's group.
 Status request_comm(Call& call, const char* name, const CommArguments& arguments);
 
-void begin_comm_group();
+Status begin_comm_group();
 Status end_comm_group();
 
 }  // namespace km

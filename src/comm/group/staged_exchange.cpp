@@ -64,6 +64,7 @@ void StagedExchange::give_scalar() const {
 
 void StagedExchange::stage(const Piece& piece) const {
   give_scalar();
+  if (piece.size_bytes == 0) return;  // the arrays may be null
   const auto* const from = static_cast<const uint8_t*>(operation_->send);
   for (uint64_t block = 0; block < blocks_in(); ++block) {
     std::memcpy(const_cast<uint8_t*>(staged(rank(), block, piece)),
@@ -107,6 +108,7 @@ Failure StagedExchange::unstage(const Piece& piece) {
   const Signature& call = operation_->call;
   const auto root = static_cast<uint32_t>(call.root);
   const auto take = [&](uint64_t to, uint64_t from, uint64_t block) {
+    if (piece.size_bytes == 0) return;  // the array may be null
     std::memcpy(received(to, piece), staged(from, block, piece), piece.size_bytes);
   };
   switch (call.kind) {

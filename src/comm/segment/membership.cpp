@@ -29,9 +29,10 @@ Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int3
   std::unique_ptr<Segment> segment;
   if (Failure failure = Segment::attach(id, ranks, &segment)) return failure;
   std::unique_ptr<Membership> made(new Membership(std::move(segment), rank, timeout_ns));
-  if (Failure failure = made->claim(device)) return failure;
-  if (Failure failure = made->wait_for_all()) return failure;
-  forget_id(id);
+  Failure failure = made->claim(device);
+  if (!failure) failure = made->wait_for_all();
+  forget_id(id);  // of a communicator that is there, or has failed for all
+  if (failure) return failure;
   *out = std::move(made);
   return {};
 }

@@ -202,8 +202,8 @@ pub fn group<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
 
 impl Comm {
     /// Joins as rank `rank` of `rank_count`, and waits for the others. Fails with `ERROR_IO` when
-    /// one does not come within `KM_COMM_TIMEOUT_S`, and `ERROR_INVALID_ARGUMENT` when the id was
-    /// used before or there is no such rank.
+    /// one does not come within `KM_COMM_TIMEOUT_S`, and `ERROR_INVALID_ARGUMENT` when there is
+    /// no such rank.
     /// C: [`km_comm_create`](sys::km_comm_create).
     pub fn new(context: &Context, id: &CommId, rank_count: u32, rank: u32) -> Result<Self> {
         let (id, mut raw) = (sys::km_comm_id { bytes: id.0 }, null_mut());
@@ -221,7 +221,9 @@ impl Comm {
         check(unsafe {
             sys::km_comm_create_all(handles.as_ptr(), handles.len() as u64, made.as_mut_ptr())
         })?;
-        made.into_iter().map(Self::owning).collect()
+        // All handles get their owners before the first failure drops them.
+        let owners: Vec<Result<Self>> = made.into_iter().map(Self::owning).collect();
+        owners.into_iter().collect()
     }
 
     /// The communicator of the ranks that give the same color, in the order of their keys; `None`
