@@ -65,6 +65,10 @@ cudnnStatus_t check_shape(const MultiHeadShape& s) {
     most *= static_cast<double>(each);
   }
   if (most * static_cast<double>(s.output()) > 0x1p62) return unsupported("extents that large");
+  if (static_cast<double>(s.most_batch) * static_cast<double>(s.most_beam) >
+      kMostSequenceElements) {
+    return unsupported("more than 2^40 sequences");
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -374,6 +378,7 @@ cudnnStatus_t cudnnGetMultiHeadAttnWeights(cudnnHandle_t handle,
         return invalid("%zu bytes of weights are too few", weightSizeInBytes);
       }
       const HeadWeight found = s.weight(wKind);
+      if (found.count() != 0) LIB_REQUIRE(weights);
       const int64_t dims[] = {found.heads, found.rows, found.columns};
       const Shape shape = found.count() == 0 ? Shape{} : dense_shape(s.type, 3, dims);
       LIB_TRY(Tensors::update(wDesc, [&](TensorValue& value) { value.shape = shape; }));

@@ -136,7 +136,12 @@ cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha,
     View a, c;
     LIB_TRY(view_of(aDesc, A, &a, Vectors::kTaken));
     LIB_TRY(view_of(cDesc, C, &c, Vectors::kTaken));
-    if (a.rank == c.rank) split_channels({&a, &c});
+    if (a.vector != 1 || c.vector != 1) {
+      if (a.rank != c.rank || (a.dims[1] != 1 && a.dims[1] != c.dims[1])) {
+        return invalid("vectors of channels are added to tensors of their rank and channels");
+      }
+      split_channels({&a, &c});
+    }
     Scaling scaling;
     LIB_TRY(scaling.take(c.type, alpha, beta));
     return copy_scaled(h.stream, scaling.alpha, a, scaling.beta, c);

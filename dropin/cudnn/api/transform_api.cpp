@@ -34,7 +34,12 @@ cudnnDataType_t result_type(cudnnTensorFormat_t format, Shape from) {
 cudnnStatus_t lay_out_result(cudnnTensorFormat_t format, const Shape& from, const Extents& dims,
                              Shape* out) {
   int narrow[kMostDims];
-  for (int i = 0; i < from.rank; ++i) narrow[i] = static_cast<int>(dims[i]);
+  for (int i = 0; i < from.rank; ++i) {
+    if (dims[i] < 1 || dims[i] > INT32_MAX) {
+      return invalid("dimension %d would have %lld elements", i, static_cast<long long>(dims[i]));
+    }
+    narrow[i] = static_cast<int>(dims[i]);
+  }
   return lay_out(format, result_type(format, from), from.rank, narrow, out);
 }
 
@@ -115,6 +120,9 @@ cudnnStatus_t FoldedConvolution::fold_dimension(int i) {
   diff_dims[at] = grad_dims[at] - filter_dims[at] + 1;
   filter_dims[1] *= step;
   grad_dims[1] *= step;
+  if (filter_dims[1] > INT32_MAX || grad_dims[1] > INT32_MAX) {
+    return invalid("folds make more than 2^31 - 1 channels");
+  }
   fold_filter.after[at] = static_cast<int>(filter_dims[at] * step - filter.dims[at]);
   pad_diff.after[at] = static_cast<int>(diff_dims[at] - diff.dims[at]);
   fold_grad.before[at] = static_cast<int>(pad);
@@ -208,6 +216,12 @@ cudnnStatus_t cudnnReorderFilterAndBias(cudnnHandle_t handle,
     if (reorderBias > 0) {
       LIB_REQUIRE(biasData);
       LIB_REQUIRE(reorderedBiasData);
+    }
+    const auto from = reinterpret_cast<uint64_t>(filterData);
+    const auto to = reinterpret_cast<uint64_t>(reorderedFilterData);
+    const auto size_bytes = static_cast<uint64_t>(filter.span_bytes());
+    if (reorderType == CUDNN_DEFAULT_REORDER && from < to + size_bytes && to < from + size_bytes) {
+      return invalid("the reordered filter overlaps the filter");
     }
     return reorder_filter(h.stream, filter, reorderedFilterData,
                           reorderBias > 0 ? biasData : nullptr, reorderedBiasData,

@@ -8,6 +8,20 @@
 namespace km::cudnn {
 namespace {
 
+constexpr int64_t kMostFolded = std::numeric_limits<int>::max();
+
+/// Checks that the products of a position's folds and extents fit in 64 bits.
+cudnnStatus_t check_folds(const TransformSettings& s, int rank) {
+  int64_t folded = 1;
+  for (int i = 2; i < rank; ++i) {
+    if (s.fold[i] > kMostFolded || folded * s.fold[i] > kMostFolded) {
+      return invalid("folds make more than 2^31 - 1 channels of one");
+    }
+    folded *= s.fold[i];
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
 int64_t folded_channels(const TransformSettings& s, int rank) {
   int64_t found = 1;
   for (int i = 2; i < rank; ++i) found *= s.fold[i];
@@ -63,6 +77,7 @@ Extents position_of(const Shape& shape, int64_t index) {
 }  // namespace
 
 cudnnStatus_t transformed_extents(const TransformSettings& s, const Shape& from, Extents* out) {
+  LIB_TRY(check_folds(s, from.rank));
   const int64_t folded = folded_channels(s, from.rank);
   Extents found = from.dims;
   if (s.unfolds) {
