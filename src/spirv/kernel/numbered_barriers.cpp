@@ -44,7 +44,7 @@ NumberedBarriers::NumberedBarriers(Shader& shader) : s(shader), b(shader.b) {
   bool is_needed = false, is_any = false;
   std::set<uint32_t> ids;
   for (const simt::BasicBlock& block : s.kernel.blocks) {
-    if (!simt::ends_in_barrier(block)) continue;
+    if (!simt::ends_in_barrier(block) || simt::is_cluster_wait(*block.terminator_ptx)) continue;
     const ptx::Instruction& barrier = *block.terminator_ptx;
     is_needed = is_needed || is_numbered_barrier(barrier);
     const Operand& number = number_of(barrier);
@@ -95,7 +95,9 @@ void NumberedBarriers::arrive(const simt::BasicBlock& block, Lowering& lowering)
 }
 
 void NumberedBarriers::leave() {
-  if (exist()) add(s.state_word(s.u32(kEnded)), 1);
+  if (!exist()) return;
+  s.store(waits_, b.getFalse());
+  add(s.state_word(s.u32(kEnded)), 1);
 }
 
 void NumberedBarriers::complete() {

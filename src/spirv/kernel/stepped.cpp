@@ -149,8 +149,10 @@ V Stepped::step() {
   }
   cases.emplace_back(kBarrierKey & kStateMask, [&] { release_barrier(); });
   cases.emplace_back(kBlockedKey & kStateMask, [&] {
-    s.note_fault(FaultKind::deadlock, s.kernel.function->code[0], s.u64(0), s.u32(0));
-    finish_thread();
+    s.if_then(is_active(), [&] {
+      s.note_fault(FaultKind::deadlock, s.kernel.function->code[0], s.u64(0), s.u32(0));
+      finish_thread();
+    });
   });
   s.choose(b.CreateAnd(current, s.u32(kStateMask)), cases);
   return b.CreateICmpNE(s.load(current_), s.u32(kDoneKey));
@@ -225,6 +227,10 @@ void Stepped::emit_end(BlockId block) {
 void Stepped::emit_barrier(BlockId block) {
   const simt::BasicBlock& one = s.kernel.blocks[block];
   s.store(members_, s.u32(0));
+  if (simt::is_cluster_wait(*one.terminator_ptx)) {
+    lowering_.takes_barrier(one);  // refuses it
+    return;
+  }
   if (barriers_.exist()) {
     barriers_.arrive(one, lowering_);
     if (one.terminator_ptx->has(Modifier::arrive)) return go(block, 0);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,25 @@ constexpr const char* kRefused = "refused";
 /// "needs": something that the device has not; "unsafe": the driver crashes; "slow": over no limit
 /// of ours, but of anybody's patience.
 constexpr std::array kWords = {kRefused, "needs", "unsafe", "slow"};
+
+/// Statuses by which a device refuses a kernel or its launch, as messages of failures name them.
+constexpr std::array<std::string_view, 2> kRefusals = {"KM_ERROR_UNSUPPORTED_PTX",
+                                                       "KM_ERROR_NOT_SUPPORTED"};
+
+/// True if the test has failed, and each of its failures names a refusal.
+bool is_refused(const testing::TestResult& result) {
+  bool has_failed = false;
+  for (int i = 0; i < result.total_part_count(); ++i) {
+    const testing::TestPartResult& part = result.GetTestPartResult(i);
+    if (!part.failed()) continue;
+    const std::string_view text = part.message();
+    has_failed = std::any_of(kRefusals.begin(), kRefusals.end(), [&](std::string_view status) {
+      return text.find(status) != std::string_view::npos;
+    });
+    if (!has_failed) return false;
+  }
+  return has_failed;
+}
 
 const testing::TestInfo* find_test(const std::string& name) {
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
@@ -69,8 +89,10 @@ std::vector<std::string> LeftOutList::faults() const {
       lines.push_back(row.test + ": no reason, or a word without meaning: '" + row.word + "'");
     }
     const bool has_run = runs_refused_ && test != nullptr && test->should_run();
-    if (has_run && row.word == kRefused && test->result()->Passed()) {
-      lines.push_back(row.test + " passes: it does not belong in the list");
+    if (has_run && row.word == kRefused && !is_refused(*test->result())) {
+      const char* const what =
+          test->result()->Passed() ? " passes" : " is not refused by the device";
+      lines.push_back(row.test + what + ": it does not belong in the list");
     }
   }
   return lines;
