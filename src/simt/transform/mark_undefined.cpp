@@ -85,11 +85,12 @@ class Marker {
     const bool is_logic = instruction.opcode == Opcode::and_ || instruction.opcode == Opcode::or_;
     return is_logic && instruction.type_count == 1 && instruction.type() == ptx::Type::pred;
   }
-  /// True for x ^ x and x - x, which are 0 whatever x is.
+  /// True for x ^ x and x - x of integers, which are 0 whatever x is.
   static bool clears(const Instruction& instruction) {
     const Operand &a = instruction.operands[1], &b = instruction.operands[2];
-    return (instruction.opcode == Opcode::xor_ || instruction.opcode == Opcode::sub) &&
-           a.kind == Operand::Kind::reg && b.kind == Operand::Kind::reg && a.reg == b.reg;
+    const bool subtracts = instruction.opcode == Opcode::sub && !ptx::is_float(instruction.type());
+    return (instruction.opcode == Opcode::xor_ || subtracts) && a.kind == Operand::Kind::reg &&
+           b.kind == Operand::Kind::reg && a.reg == b.reg;
   }
 
   /// True if the register may be undefined.
@@ -286,7 +287,9 @@ class Marker {
                         instruction.has(Modifier::param_func);
     if (is_own || (family != Family::store && family != Family::atomic)) return;
     const unsigned first = instruction.opcode == Opcode::atom ? 2 : 1;
-    for (unsigned i = first; i < instruction.operand_count; ++i) {
+    const unsigned hints = instruction.has(Modifier::L2_cache_hint) ? 1 : 0;
+    for (unsigned i = first; i + hints < instruction.operand_count; ++i) {
+      if (instruction.operands[i].kind == Operand::Kind::address) continue;  // of an mbarrier
       std::vector<RegisterId> stored;
       for (const Operand& one : elements_of(instruction.operands[i])) stored.push_back(one.reg);
       const bool may_be_undefined =
@@ -297,7 +300,7 @@ class Marker {
   }
 
   /// Adds a mark for threads for which all of these registers are undefined, and which execute
-  /// `guarded` (null: all). The registers then count as defined, so that each is told once.
+  /// `guarded` (null: all). The registers then count as defined, so that each is reported once.
   void emit_use(UndefinedUse use, const std::vector<RegisterId>& registers,
                 const Instruction* guarded, const Instruction& like) {
     const Operand term = register_operand(term_);

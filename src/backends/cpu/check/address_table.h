@@ -44,7 +44,9 @@ class AddressTable {
   /// Removes all objects. Nobody may use the table meanwhile.
   void clear() {
     const std::lock_guard lock(mutex_);
-    for (uint64_t root = 0; root < kRoots; ++root) roots_[root].store(nullptr);
+    for (uint64_t root = 0; root < kRoots; ++root) {
+      roots_[root].store(nullptr, std::memory_order_relaxed);  // the lock gives the order
+    }
     objects_.clear();
     leaves_.clear();
   }

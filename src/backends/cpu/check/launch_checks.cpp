@@ -43,7 +43,9 @@ void LaunchChecks::note(const Race& race) {
 }
 
 void LaunchChecks::note(const Invalid& invalid) {
-  invalid_count_.fetch_add(1, std::memory_order_relaxed);
+  if (invalid.kind == Invalid::outside || invalid.kind == Invalid::misaligned) {
+    invalid_count_.fetch_add(1, std::memory_order_relaxed);
+  }
   const std::lock_guard lock(mutex_);
   const std::pair<uint32_t, uint8_t> key{static_cast<uint32_t>(invalid.access.line), invalid.kind};
   ++invalid_.try_emplace(key, invalid).first->second.count;

@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime/trial_reports.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -20,16 +21,22 @@ void make_some(Trial& trial) {
 
 /// Keeps what the access is about to replace, and notes if it acquires.
 void note_old(Trial& trial, const BlockChecks& checks, const TrialAccess& access) {
+  // If a store or an acquire were missed, a sound load would see old values.
+  const HostMemoryNeeded needed;
   const simt::AccessNote& note = *access.note;
   const BlockClock& clock = checks.clock();
   trial.old.follow(clock);
   if ((note.flags & simt::access_flag::kAcquire) != 0) {
     trial.old.sync(checks.block_number(), access.thread);
   }
-  if (note.kind == simt::AccessKind::read || access.size_bytes > OldValues::kMostBytes) return;
-  trial.old.note_write({access.address, static_cast<uint32_t>(access.size_bytes), access.thread,
-                        checks.is_own(access.address, access.size_bytes)},
-                       clock);
+  if (note.kind == simt::AccessKind::read) return;
+  constexpr uint64_t kPieceBytes = OldValues::kMostBytes;
+  for (uint64_t at = access.address, end = at + access.size_bytes; at < end;) {
+    const uint64_t stop = std::min(end, (at / kPieceBytes + 1) * kPieceBytes);
+    const auto size_bytes = static_cast<uint32_t>(stop - at);
+    trial.old.note_write({at, size_bytes, access.thread, checks.is_own(at, size_bytes)}, clock);
+    at = stop;
+  }
 }
 
 /// Notes the access in the log. A launch of which something could not be noted must not run twice.
