@@ -8033,7 +8033,7 @@ functions! {
         c: *const km_blas_matrix,
     ) -> km_status;
     /** Makes a name for one communicator of devices like the context's. The process that makes it runs
- until all ranks have joined. CUDA: ncclGetUniqueId.
+ until all ranks have joined, and keeps two files open until then. CUDA: ncclGetUniqueId.
 
  Blocking: no.
 
@@ -8052,10 +8052,11 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `id` is null, is not one that km_comm_id_create made, or was
-   used before, `rank` is not less than `rank_count`, or `rank_count` is 0 or exceeds 4096, or
-   when `out_comm` is null; KM_ERROR_IO when a rank does not join within KM_COMM_TIMEOUT_S, ends,
-   joins twice, or has another `rank_count`, or the system refuses memory, files or threads;
+   KM_ERROR_INVALID_ARGUMENT when `id` is null or is not one that km_comm_id_create made, `rank`
+   is not less than `rank_count`, `rank_count` is 0 or exceeds 4096, or KM_COMM_TIMEOUT_S is no
+   number of seconds, or when `out_comm` is null; KM_ERROR_IO when the id was used before, a rank
+   does not join within KM_COMM_TIMEOUT_S, ends, joins twice, or has another `rank_count`, or the
+   system refuses memory, files or threads (a rank maps 128 KiB for each pair);
    KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_NOT_PERMITTED in a
    callback; the sticky error of the context when a kernel failed.*/
     pub fn km_comm_create(
@@ -8073,7 +8074,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `contexts` is null, or `count` is 0 or exceeds
-   4096, or when `out_comms` is null; KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live
+   512, or when `out_comms` is null; KM_ERROR_INVALID_HANDLE when one of `contexts` is not a live
    context; KM_ERROR_CONTEXT_MISMATCH when they are of several backends; KM_ERROR_IO when the
    system refuses memory, files or threads; KM_ERROR_NOT_SUPPORTED when the backend has no
    communicators; KM_ERROR_NOT_PERMITTED in a callback; the sticky error of the context when a
@@ -8144,29 +8145,30 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `comm` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_comm_info_get(comm: km_comm, out_info: *mut km_comm_info) -> km_status;
-    /** Begins a group on this thread: operations are kept until km_comm_group_end, and then go on
+    /** Begins a group on this thread: operations are kept until km_comm_group_end, and then begin
  together, so that none waits for another's turn. Messages that ranks exchange, and operations
- that one thread calls for several ranks, need one. Groups nest; the outermost end counts. CUDA:
- ncclGroupStart.
+ that one thread calls for several ranks, need one. Groups nest; the outermost end counts. A
+ thread that ends drops its open group. CUDA: ncclGroupStart.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS.*/
+ Status: KM_SUCCESS; KM_ERROR_NOT_PERMITTED in a callback.*/
     pub fn km_comm_group_begin() -> km_status;
     /** Ends a group and queues its operations: for each stream together, as one node in a capture.
- Those of one communicator are in one stream. CUDA: ncclGroupEnd.
+ Those of one communicator are in one stream. If a stream refuses its part after another has taken
+ its own, the group's communicators are aborted. CUDA: ncclGroupEnd.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when a call of the group has failed, and nothing is
-   queued, or a communicator has operations in several streams; KM_ERROR_NOT_PERMITTED when there
-   is no group; KM_ERROR_IO when a communicator has failed; KM_ERROR_OUT_OF_DEVICE_MEMORY for
-   memory beside the arrays; KM_ERROR_CONTEXT_LOST when a context was reset after the group's
-   calls; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when a call of the group has failed, or a
+   communicator has operations in several streams, and nothing is queued; KM_ERROR_NOT_PERMITTED
+   when there is no group; KM_ERROR_IO when a communicator has failed; KM_ERROR_CONTEXT_LOST when
+   a context was reset after the group's calls; the sticky error of the context when a kernel
+   failed.*/
     pub fn km_comm_group_end() -> km_status;
     /** receive = the reduction of all ranks' `send`, on all ranks. `scale` is null, or for
  KM_COMM_REDUCTION_SCALED_SUM the rank's factor, of `type`. CUDA: ncclAllReduce.
@@ -8381,8 +8383,8 @@ functions! {
         type_: km_element_type,
         root: u32,
     ) -> km_status;
-    /** Sends a message to rank `peer`, which receives as many bytes. Messages of two ranks arrive in
- the order of their calls. CUDA: ncclSend.
+    /** Sends a message to rank `peer`, which receives the same number of bytes. Messages of two ranks
+ arrive in the order of their calls. CUDA: ncclSend.
 
  Blocking: no.
 
