@@ -18,7 +18,7 @@ static void creation_is_checked(void** state) {
   const km_comm_id wrong = {{1, 2, 3}};
   km_comm comm = NULL;
   km_context contexts[2] = {f->context, NULL};
-  if (is_fake(f)) skip();
+  if (is_fake(f) || is_cuda(f)) skip();
   INVALID(km_comm_id_create(f->context, NULL), "out_id is null");
   OK(km_comm_id_create(f->context, &id));
   INVALID(km_comm_create(f->context, NULL, 1, 0, &comm), "id is null");
@@ -89,7 +89,7 @@ static void communicators_are_split(void** state) {
   km_comm_info info = {.struct_size = sizeof info};
   km_comm comm = NULL, part = NULL, none = (km_comm)1;
   km_comm_id id;
-  if (is_fake(f)) skip();
+  if (is_fake(f) || is_cuda(f)) skip();
   OK(km_comm_id_create(f->context, &id));
   OK(km_comm_create(f->context, &id, 1, 0, &comm));
   OK(km_comm_split(comm, 5, 1, &part));
