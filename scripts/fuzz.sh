@@ -34,9 +34,8 @@ fuzz_kernels() {
 fuzz_vulkan() {
   local status=0
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-plugins km_fuzz
-  VK_DRIVER_FILES=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)
-  export VK_DRIVER_FILES VK_ICD_FILENAMES=$VK_DRIVER_FILES KM_TEST_DEVICE=vulkan:0 KM_CACHE_DIR=off
-  export KM_VULKAN_STEPPED
+  . scripts/lavapipe.sh
+  export KM_CACHE_DIR=off KM_VULKAN_STEPPED
   for KM_VULKAN_STEPPED in 0 1; do
     echo "stepped: $KM_VULKAN_STEPPED, seed $seed, minutes: $(((minutes + 1) / 2))"
     build/release/tests/km_fuzz --minutes=$(((minutes + 1) / 2)) --seed="$seed" --keep="$kept" ||

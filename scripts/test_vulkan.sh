@@ -14,13 +14,11 @@ build=$PWD/build/$preset
 out=${OUT:-$build/vulkan}
 jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 limit_s=${LIMIT_S:-300}
-driver=(/usr/share/vulkan/icd.d/lvp_icd.*.json)
-if [[ ! -e ${driver[0]} ]]; then
-  echo 'make test-vulkan: skipped, there is no software Vulkan (mesa-vulkan-drivers)'
+. scripts/lavapipe.sh || {
+  echo 'make test-vulkan: skipped'
   exit 0
-fi
-export VK_DRIVER_FILES=${driver[0]} VK_ICD_FILENAMES=${driver[0]}
-export KM_CACHE_DIR=off KM_TEST_DEVICE=vulkan:0
+}
+export KM_CACHE_DIR=off
 export KM_TEST_LEFT_OUT=$PWD/tests/vulkan/kernels.tsv
 [[ ${CHECKED:-1} == 0 ]] || export KM_TEST_CHECKED=1
 tests=$build/tests/km_kernel_tests

@@ -7,6 +7,8 @@
 
 namespace km {
 
+constexpr uint32_t kMostCommRanks = 4096;
+
 /// The bytes of an element; 0 for types that communicators do not have.
 constexpr uint32_t comm_element_size(km_element_type type) {
   switch (type) {

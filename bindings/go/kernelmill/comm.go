@@ -27,7 +27,7 @@ type CommElement interface {
 // CommReduction says how elements of ranks are combined.
 type CommReduction int32
 
-// How elements of ranks are combined, rank by rank.
+// Reductions combine elements of ranks, rank by rank.
 const (
 	CommSum     CommReduction = raw.COMM_REDUCTION_SUM
 	CommProduct CommReduction = raw.COMM_REDUCTION_PRODUCT
@@ -39,7 +39,7 @@ const (
 // CommEngine is what carries out the operations of a communicator.
 type CommEngine int32
 
-// What carries out operations: threads of one process, or memory that processes share.
+// Engines of operations: threads of one process, or memory that processes share.
 const (
 	CommEngineThreads      CommEngine = raw.COMM_ENGINE_THREADS
 	CommEngineSharedMemory CommEngine = raw.COMM_ENGINE_SHARED_MEMORY

@@ -33,7 +33,7 @@ fn elementType(comptime T: type) c.km_element_type {
     };
 }
 
-/// How elements of ranks are combined, rank by rank.
+/// Reductions combine elements of ranks, rank by rank.
 pub fn CommReduction(comptime T: type) type {
     return union(enum) {
         sum,
@@ -63,7 +63,7 @@ pub fn CommReduction(comptime T: type) type {
     };
 }
 
-/// What carries out the operations of a communicator.
+/// Engines carry out the operations of a communicator.
 pub const CommEngine = enum(c.km_comm_engine) {
     threads = c.KM_COMM_ENGINE_THREADS,
     shared_memory = c.KM_COMM_ENGINE_SHARED_MEMORY,

@@ -9,19 +9,19 @@
 #include "api/guard.h"
 #include "api/library/comm_request.h"
 #include "api/output.h"
+#include "backend/comm_calls.h"
 
 using namespace km;
 
 namespace {
 
-constexpr uint64_t kMostRanks = 4096;
 // Each rank maps 128 KiB for each pair of ranks: of more in one process the addresses run out.
 constexpr uint64_t kMostOwnRanks = 512;
 
 Status check_place(uint32_t rank_count, uint32_t rank) {
-  if (rank_count == 0 || rank_count > kMostRanks) {
+  if (rank_count == 0 || rank_count > kMostCommRanks) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "rank_count is %u; it can be 1 to %u", rank_count,
-                      static_cast<uint32_t>(kMostRanks));
+                      kMostCommRanks);
   }
   if (rank < rank_count) return {};
   return make_error(KM_ERROR_INVALID_ARGUMENT, "rank is %u; %u ranks are 0 to %u", rank, rank_count,

@@ -88,7 +88,7 @@ elements! {
     F8E5m2, F8_E5M2;
 }
 
-/// How elements of ranks are combined, rank by rank.
+/// Reductions combine elements of ranks, rank by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction<T> {
     /// Their sum; integers wrap around.
@@ -119,7 +119,7 @@ impl<T> Reduction<T> {
     }
 }
 
-/// What carries out the operations of a communicator.
+/// Engines carry out the operations of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Engine {
@@ -264,12 +264,12 @@ impl Comm {
         self.rank
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn rank_count(&self) -> u32 {
         self.rank_count
     }
 
-    /// What carries out the operations.
+    /// The engine that carries out the operations.
     pub fn engine(&self) -> Engine {
         self.engine
     }

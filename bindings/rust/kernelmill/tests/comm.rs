@@ -22,7 +22,7 @@ fn ranks() -> Result<Ranks> {
 }
 
 impl Ranks {
-    /// What both ranks have in arrays of `len` after an operation.
+    /// The content of both ranks' arrays of `len` after an operation.
     fn run(
         &self,
         len: usize,

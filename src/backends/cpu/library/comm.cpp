@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "backend/comm_calls.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
@@ -29,11 +30,10 @@ km_status status_of(comm::FailureKind kind) {
     case comm::FailureKind::kTimeout:
     case comm::FailureKind::kLostRank:
     case comm::FailureKind::kAborted:
+    case comm::FailureKind::kSystem:
       return KM_ERROR_IO;
     case comm::FailureKind::kArgument:
       return KM_ERROR_INVALID_ARGUMENT;
-    case comm::FailureKind::kSystem:
-      return KM_ERROR_IO;
   }
   return KM_ERROR_INTERNAL;
 }
@@ -83,6 +83,25 @@ comm::Kind kind_of(kmb_comm_kind kind) {
   static_assert(KMB_COMM_REDUCE_SCATTER - 1 == static_cast<int>(comm::Kind::kReduceScatter));
   return static_cast<comm::Kind>(kind - 1);
 }
+
+/// True if the core, which does not know src/comm, says the same of each kind.
+constexpr bool knows_kinds() {
+  for (int i = KMB_COMM_ALL_REDUCE; i <= KMB_COMM_RECEIVE; ++i) {
+    const auto given = static_cast<kmb_comm_kind>(i);
+    const auto kind = static_cast<comm::Kind>(i - 1);
+    if (comm_has_reduction(given) != comm::has_reduction(kind) ||
+        comm_is_message(given) != comm::is_between_two(kind) ||
+        comm_has_root(given) != (comm::has_root(kind) || comm::is_between_two(kind)) ||
+        comm_sends_blocks(given) != comm::sends_blocks(kind) ||
+        comm_receives_blocks(given) != comm::receives_blocks(kind)) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(knows_kinds());
+static_assert(kMostCommRanks == comm::kMostRanks);
+
 comm::Reduction reduction_of(km_comm_reduction reduction) {
   static_assert(KM_COMM_REDUCTION_SCALED_SUM - 1 == static_cast<int>(comm::Reduction::kScaledSum));
   if (reduction == KM_COMM_REDUCTION_INVALID) return comm::Reduction::kSum;

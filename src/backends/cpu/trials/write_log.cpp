@@ -103,9 +103,7 @@ void WriteLog::restore_result() {
 std::optional<WriteLog::Difference> WriteLog::difference() const {
   Difference found;
   std::array<uint8_t, kLineBytes> now;
-  for (const auto& [line_begin, kept] : lines_) {
-    const uint64_t begin = line_begin;
-    const Line& line = kept;
+  for (const auto& [begin, line] : lines_) {
     load(begin, line.written, now.data());
     for_each_bit(line.written, [&](uint32_t i) {
       if (now[i] == line.result[i]) return;

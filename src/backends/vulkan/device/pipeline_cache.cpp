@@ -1,26 +1,25 @@
 #include "backends/vulkan/device/pipeline_cache.h"
 
+#include <string>
+
 #include "base/file/disk_cache.h"
 #include "base/log.h"
 
 namespace km::vulkan {
+namespace {
 
+/// The key of an adapter's pipelines in the cache, which takes any bytes.
 std::string pipeline_cache_key(const Adapter& adapter) {
   const VkPhysicalDeviceProperties& device = adapter.properties().head.properties;
   std::string key = "vulkan-pipelines " + std::to_string(device.vendorID) + " " +
                     std::to_string(device.deviceID) + " " + std::to_string(device.driverVersion);
-  const auto append = [&](const uint8_t(&bytes)[VK_UUID_SIZE]) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    key += ' ';
-    for (const uint8_t byte : bytes) {
-      key += kDigits[byte >> 4];
-      key += kDigits[byte & 15];
-    }
-  };
-  append(device.pipelineCacheUUID);
-  append(adapter.properties().v11.deviceUUID);
+  for (const uint8_t* const id : {device.pipelineCacheUUID, adapter.properties().v11.deviceUUID}) {
+    key.append(reinterpret_cast<const char*>(id), VK_UUID_SIZE);
+  }
   return key;
 }
+
+}  // namespace
 
 std::vector<uint8_t> kept_pipelines(const Adapter& adapter) {
   const DiskCache* const cache = DiskCache::instance();

@@ -3,15 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "backends/vulkan/driver/adapter.h"
 
 namespace km::vulkan {
-
-/// The key of an adapter's pipelines in the cache.
-std::string pipeline_cache_key(const Adapter& adapter);
 
 /// Reads the pipelines that an earlier process has kept for the adapter; nothing without a cache. A
 /// driver ignores those that another driver or version has made.
