@@ -1,7 +1,6 @@
 #include "base/callback/callback_thread.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -12,12 +11,12 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
+#include "base/thread/lock_at_exit.h"
 #include "base/thread/start_thread.h"
 
 namespace km {
 namespace {
 
-constexpr int kExitTurns = 1000;
 constexpr uint64_t kStackBytes = 8 << 20;  // callbacks of the program run on it
 
 thread_local bool is_callback_thread = false;
@@ -62,10 +61,7 @@ class CallbackQueue {
 
   /// Implements end_callbacks().
   void end(std::chrono::nanoseconds timeout) {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    // The wait for the lock is bounded: exit() may be called anywhere, even in a signal handler
-    // that has interrupted add(), and the lock is then never released.
-    for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
+    std::unique_lock lock = lock_at_exit(mutex_);
     if (!lock.owns_lock()) return;
     for (CallbackTask& task : tasks_) task.call = nullptr;
     if (is_callback_thread) return;

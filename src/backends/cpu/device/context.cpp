@@ -1,6 +1,5 @@
 #include "backends/cpu/device/context.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +12,12 @@
 #include "base/assert.h"
 #include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
+#include "base/thread/lock_at_exit.h"
 
 namespace km::cpu {
 namespace {
 
 constexpr uint64_t kExitNs = 250000000;
-constexpr int kExitTurns = 1000;
 
 /// The live contexts. The registry is never destroyed, because stop_all() uses it during process
 /// exit.
@@ -30,14 +29,6 @@ struct Registry {
 Registry& registry() {
   static auto* const made = new Registry;
   return *made;
-}
-
-/// Locks the registry when the process exits. The exiting thread may have been interrupted
-/// anywhere, even while it held this lock, so the wait for it is bounded.
-bool lock_at_exit(std::unique_lock<std::mutex>* lock) {
-  *lock = std::unique_lock(registry().mutex, std::defer_lock);
-  for (int turn = 0; turn < kExitTurns && !lock->try_lock(); ++turn) sched_yield();
-  return lock->owns_lock();
 }
 
 }  // namespace
@@ -235,16 +226,16 @@ void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
 }
 
 std::vector<Context*> Context::retain_all() {
-  std::unique_lock<std::mutex> lock;
-  if (!lock_at_exit(&lock)) return {};
+  const std::unique_lock lock = lock_at_exit(registry().mutex);
+  if (!lock.owns_lock()) return {};
   for (Context* const context : registry().contexts) context->retain();
   return registry().contexts;
 }
 
 void Context::stop_all() {
   Registry& all = registry();
-  std::unique_lock<std::mutex> lock;
-  if (!lock_at_exit(&lock)) return;
+  std::unique_lock lock = lock_at_exit(all.mutex);
+  if (!lock.owns_lock()) return;
   for (Context* context : all.contexts) {
     context->stop_.store(static_cast<uint32_t>(StopReason::exit));
     context->status_.store(KM_ERROR_CONTEXT_LOST);

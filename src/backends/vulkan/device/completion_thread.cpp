@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "backends/vulkan/driver/driver_use.h"
 #include "base/thread/start_thread.h"
 
 namespace km::vulkan {
@@ -29,13 +30,14 @@ struct CompletionThread::State {
   bool is_started = false, is_ending = false;
 
   void run() {
-    std::unique_lock lock(mutex);
     for (;;) {
+      std::unique_lock lock(mutex);
       changed.wait(lock, [this] { return is_ending || !pending.empty(); });
       if (pending.empty()) return;
       Pending next = std::move(pending.front());
       pending.pop_front();
       lock.unlock();
+      const DriverUse use;
       const VkSemaphoreWaitInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                      .pNext = nullptr,
                                      .flags = 0,
@@ -44,7 +46,6 @@ struct CompletionThread::State {
                                      .pValues = &next.value};
       next.follow(wait(device, &info, UINT64_MAX));
       next.follow = nullptr;  // may destroy the device
-      lock.lock();
     }
   }
 };

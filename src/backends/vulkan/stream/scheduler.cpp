@@ -5,9 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "backends/vulkan/driver/driver_use.h"
 #include "base/assert.h"
 #include "base/callback/callback_thread.h"
 #include "base/memory/host_allocator.h"
+#include "base/thread/lock_at_exit.h"
 #include "base/thread/start_thread.h"
 
 namespace km::vulkan {
@@ -70,7 +72,8 @@ void Scheduler::wake() {
 }
 
 void Scheduler::end(uint64_t timeout_ns) {
-  Lock lock(mutex_);
+  Lock lock = lock_at_exit(mutex_);
+  if (!lock.owns_lock()) return;
   is_ending_ = true;
   over_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return on_device_ == 0; });
 }
@@ -81,12 +84,7 @@ void Scheduler::run() {
     is_awake_ = polls_ = false;
     const bool has_started = start_steps(lock);
     const bool has_run = run_actions(lock);
-    if (!dead_.empty()) {
-      std::vector<Started> dead = std::exchange(dead_, {});
-      lock.unlock();
-      dead.clear();
-      lock.lock();
-    }
+    destroy_unused(lock);
     if (has_started || has_run) continue;
     const auto is_awake = [this] { return is_awake_; };
     if (polls_) {
@@ -104,8 +102,26 @@ bool Scheduler::start_steps(Lock& lock) {
     has_started |= start_stream(lock, stream, Which::all);
     stream->is_busy_ = !stream->waiting_.empty();
   }
-  std::erase_if(busy_, [](const std::shared_ptr<Stream>& stream) { return !stream->is_busy_; });
+  const auto idle =
+      std::stable_partition(busy_.begin(), busy_.end(),
+                            [](const std::shared_ptr<Stream>& stream) { return stream->is_busy_; });
+  left_.insert(left_.end(), std::make_move_iterator(idle), std::make_move_iterator(busy_.end()));
+  busy_.erase(idle, busy_.end());
   return has_started;
+}
+
+/// Destroys what may be the last user of a device, whose end is a call of the driver.
+void Scheduler::destroy_unused(Lock& lock) {
+  if (dead_.empty() && left_.empty()) return;
+  std::vector<Started> dead = std::exchange(dead_, {});
+  std::vector<std::shared_ptr<Stream>> left = std::exchange(left_, {});
+  lock.unlock();
+  {
+    const DriverUse use;
+    dead.clear();
+    left.clear();
+  }
+  lock.lock();
 }
 
 bool Scheduler::may_start(Stream& stream) {
@@ -161,9 +177,11 @@ void Scheduler::call_host(const std::shared_ptr<Stream>& stream, const Started& 
   const km_status status = epoch.has_failed() ? epoch.failure().status : KM_SUCCESS;
   post_callback({.call = [started, status] { started->step.callback(status); },
                  .then =
-                     [this, stream, started] {
+                     [this, stream, started]() mutable {
                        const std::lock_guard lock(mutex_);
                        retire(*stream, started, {});
+                       dead_.push_back(std::move(started));
+                       left_.push_back(std::move(stream));
                      }});
 }
 
@@ -202,9 +220,9 @@ void Scheduler::retire(Stream& stream, const Started& started, const Status& sta
   over_.notify_all();
 }
 
-bool Scheduler::are_over(std::vector<Use>& uses) {
-  std::erase_if(uses, [](const Use& use) { return use.ticket <= use.stream->over_ticket_; });
-  return uses.empty();
+bool Scheduler::are_over(const std::vector<Use>& uses) {
+  return std::all_of(uses.begin(), uses.end(),
+                     [](const Use& use) { return use.ticket <= use.stream->over_ticket_; });
 }
 
 void Scheduler::when_over(std::span<const kmb_use> uses, std::function<void()> action) {
@@ -223,15 +241,19 @@ void Scheduler::when_over(std::span<const kmb_use> uses, std::function<void()> a
 }
 
 bool Scheduler::run_actions(Lock& lock) {
-  const auto first = std::stable_partition(actions_.begin(), actions_.end(),
-                                           [](Action& action) { return !are_over(action.uses); });
+  const auto first =
+      std::stable_partition(actions_.begin(), actions_.end(),
+                            [](const Action& action) { return !are_over(action.uses); });
   if (first == actions_.end()) return false;
   std::vector<Action> ready(std::make_move_iterator(first),
                             std::make_move_iterator(actions_.end()));
   actions_.erase(first, actions_.end());
   lock.unlock();
-  for (Action& action : ready) action.run();
-  ready.clear();
+  {
+    const DriverUse use;
+    for (Action& action : ready) action.run();
+    ready.clear();
+  }
   lock.lock();
   return true;
 }

@@ -67,14 +67,17 @@ class Scheduler {
   void finish(Stream& stream, const Started& started, VkResult result);
   void retire(Stream& stream, const Started& started, const Status& status);
   bool run_actions(Lock& lock);
-  static bool are_over(std::vector<Use>& uses);
+  void destroy_unused(Lock& lock);
+  static bool are_over(const std::vector<Use>& uses);
 
   std::mutex mutex_;  // guards the members below, and the queues of streams
   std::condition_variable work_, over_;
   std::vector<std::shared_ptr<Stream>> busy_;
   std::vector<Action> actions_;
-  std::vector<Started> dead_;  // to be destroyed without the lock
-  uint64_t on_device_ = 0;     // submissions that are not over
+  // Both are destroyed without the lock.
+  std::vector<Started> dead_;
+  std::vector<std::shared_ptr<Stream>> left_;
+  uint64_t on_device_ = 0;  // submissions that are not over
   bool is_started_ = false, is_awake_ = false, polls_ = false, is_ending_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <new>
 
+#include "backends/vulkan/driver/driver_use.h"
 #include "backends/vulkan/driver/entries.h"
 #include "backends/vulkan/driver/loader.h"
 #include "backends/vulkan/stream/scheduler.h"
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
 #include "base/process/at_exit.h"
+#include "base/thread/clock.h"
 #include "km_version.h"
 
 namespace km::vulkan {
@@ -18,8 +20,10 @@ constexpr uint64_t kMostExitWaitNs = 10'000'000'000;
 
 /// Called when the process ends: the driver's own end must find no work of ours, or it crashes.
 void end_work(int) {
+  const uint64_t deadline_ns = now_ns() + kMostExitWaitNs;
   Scheduler::instance().end(kMostExitWaitNs);
   end_callbacks(0);
+  end_driver_uses(deadline_ns);
 }
 
 km_status initialize_backend(const kmb_host* host, kmb_error* error) {
