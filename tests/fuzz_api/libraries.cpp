@@ -23,6 +23,9 @@ int32_t cudaDeviceReset();
 int32_t cudaStreamQuery(Word stream);
 }
 
+constexpr Word kPerThreadStream = 2;
+constexpr Word kAttentionWidth = 4;  // elements of all vectors of cuDNN's attention
+
 constexpr Maker kMakers[] = {
     {k_stream, "cudaStreamCreate", 2},
     {k_cublas, "cublasCreate_v2", 2},
@@ -86,6 +89,8 @@ constexpr Maker kMakers[] = {
     {k_ctc, "cudnnCreateCTCLossDescriptor", 1},
     {k_rnn, "cudnnCreateRNNDescriptor", 1},
     {k_rnn_data, "cudnnCreateRNNDataDescriptor", 1},
+    {k_attention, "cudnnCreateAttnDescriptor", 1},
+    {k_sequences, "cudnnCreateSeqDataDescriptor", 1},
     {k_backend, "cudnnBackendCreateDescriptor", 4},
 };
 struct Ender {
@@ -122,6 +127,8 @@ constexpr Ender kEnders[] = {
     {k_preference, "cublasLtMatmulPreferenceDestroy"},
     {k_emulation, "cublasLtEmulationDescDestroy"},
     {k_backend, "cudnnBackendDestroyDescriptor"},
+    {k_sequences, "cudnnDestroySeqDataDescriptor"},
+    {k_attention, "cudnnDestroyAttnDescriptor"},
     {k_rnn_data, "cudnnDestroyRNNDataDescriptor"},
     {k_rnn, "cudnnDestroyRNNDescriptor"},
     {k_ctc, "cudnnDestroyCTCLossDescriptor"},
@@ -186,6 +193,12 @@ const Script kScripts[] = {
      "cudnnCreateFilterDescriptor", "cudnnSetFilter4dDescriptor",
      "cudnnCreateConvolutionDescriptor", "cudnnSetConvolution2dDescriptor",
      "cudnnConvolutionForward", "cudnnSoftmaxForward", "cudnnAddTensor", "cudaStreamSynchronize"},
+    {"cudaMalloc", "cudnnCreateAttnDescriptor", "cudnnSetAttnDescriptor",
+     "cudnnCreateSeqDataDescriptor", "cudnnSetSeqDataDescriptor", "cudnnCreateSeqDataDescriptor",
+     "cudnnSetSeqDataDescriptor", "cudnnGetMultiHeadAttnBuffers", "cudnnMultiHeadAttnForward",
+     "cudaStreamBeginCapture", "cudnnMultiHeadAttnForward", "cudaStreamEndCapture",
+     "cudnnMultiHeadAttnBackwardData", "cudnnMultiHeadAttnBackwardWeights",
+     "cudaStreamSynchronize"},
     {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute", "cudnnBackendSetAttribute",
      "cudnnBackendSetAttribute", "cudnnBackendSetAttribute", "cudnnBackendFinalize",
      "cudnnBackendGetAttribute", "cudnnBackendExecute"},
@@ -274,6 +287,43 @@ constexpr int64_t kStatuses[] = {0,   1,    2,    3,    4,    6,    7,    8,    
                                  15,  16,   100,  101,  102,  103,  104,  105,  201, 202,
                                  203, 1001, 2000, 2004, 3000, 4000, 4003, 4004, 5001};
 
+/// Attention over one step of one sequence, so that most calls with new descriptors are valid.
+void set_attention(Word descriptor) {
+  constexpr Word n = kAttentionWidth;
+  cudnnSetAttnDescriptor(descriptor, 0, 1, 1.0, 0, 0, 0, 0, 0, n, n, n, n, n, n, n, n, n, n, n);
+}
+void set_sequences(Word descriptor) {
+  const int dims[] = {1, 1, 1, kAttentionWidth}, axes[] = {0, 1, 2, 3}, length = 1;
+  cudnnSetSeqDataDescriptor(descriptor, 0, 4, word_of(dims), word_of(axes), 1, word_of(&length), 0);
+}
+
+/// A network of one layer, and one step of one sequence for it.
+void set_network(Word descriptor) {
+  constexpr Word kLstm = 2, kNoBias = 0, n = kAttentionWidth;
+  cudnnSetRNNDescriptor_v8(descriptor, 0, kLstm, kNoBias, 0, 0, 0, 0, 0, n, n, n, 1, 0, 0);
+}
+void set_network_data(Word descriptor) {
+  const int length = 1;
+  cudnnSetRNNDataDescriptor(descriptor, 0, 0, 1, 1, kAttentionWidth, word_of(&length), 0);
+}
+/// Gives a new descriptor of cuDNN a value that fits the others', since random ones hardly ever do.
+void set_descriptor(size_t type, Word descriptor) {
+  if (type == k_attention) set_attention(descriptor);
+  if (type == k_sequences) set_sequences(descriptor);
+  if (type == k_rnn) set_network(descriptor);
+  if (type == k_rnn_data) set_network_data(descriptor);
+  if (type == k_tensor) cudnnSetTensor4dDescriptor(descriptor, 0, 0, 1, 2, 4, 4);
+  if (type == k_filter) cudnnSetFilter4dDescriptor(descriptor, 0, 0, 2, 2, 3, 3);
+  if (type == k_convolution) {
+    cudnnSetConvolution2dDescriptor(descriptor, 1, 1, 1, 1, 1, 1, 1, 0);
+  }
+  if (type == k_spatial) {
+    const int dims[] = {1, 2, 4, 4};
+    cudnnSetSpatialTransformerNdDescriptor(descriptor, 0, 0, 4, word_of(dims));
+  }
+  if (type == k_pooling) cudnnSetPooling2dDescriptor(descriptor, 0, 0, 1, 1, 0, 0, 1, 1);
+}
+
 class LibrariesApi final : public Api {
  public:
   LibrariesApi()
@@ -292,6 +342,7 @@ class LibrariesApi final : public Api {
   void note_new(size_t type, const PoolEntry& entry, Values&) override {
     const int device = 0;
     if (type == k_cublasXt) cublasXtDeviceSelect(entry.value, 1, word_of(&device));
+    set_descriptor(type, entry.value);
   }
 
   void fill(const Row& row, const Parameter& parameter, Values& values, void* memory,
@@ -379,9 +430,13 @@ void LibrariesApi::fill(const Row& row, const Parameter& parameter, Values& valu
     }
     return;
   }
+  const bool is_sequence = has_part(row, "SeqData") && !random.one_in(8);
   for (size_t at = 0; at + 4 <= size_bytes; at += 4) {
-    const auto number = static_cast<uint32_t>(
+    const auto i = static_cast<uint32_t>(at / 4 % 4);
+    auto number = static_cast<uint32_t>(
         parameter.detail == kDevices ? random.below(2) : values.number(kCount, values.is_wrong()));
+    if (is_sequence) number = i == 3 ? uint32_t{kAttentionWidth} : 1;
+    if (parameter.detail == kAxes && !random.one_in(8)) number = i;
     std::memcpy(static_cast<char*>(memory) + at, &number, sizeof number);
   }
 }
@@ -393,6 +448,26 @@ std::optional<Word> LibrariesApi::pointer_instead(const Row& row, const Paramete
   if (values.is_wrong() && values.random.one_in(2)) return wild_pointers().pick(values.random);
   if (is_result && values.random.one_in(8)) return values.address(values.is_wrong());
   return std::nullopt;
+}
+
+/// Makes most calls of cuDNN's attention and networks valid: extents agree, memory is large enough.
+void shrink_attention(const Row& row, Random& random, Word* words) {
+  if (begins(row, "cudnnSetAttn")) {
+    words[1] = random.below(4);
+    words[2] = 1;
+    words[5] = words[4] = random.one_in(4) ? random.below(3) : 0;
+    for (size_t i = 9; i < row.parameter_count; ++i) words[i] = kAttentionWidth;
+    for (size_t i = 12; i < 16; ++i) words[i] *= random.below(2);
+  }
+  if (begins(row, "cudnnSetSeqData")) {
+    words[1] = random.one_in(4) ? random.below(3) : 0;
+    words[2] = 4;
+    words[5] = 1;
+  }
+  if (!has_part(row, "MultiHeadAttn") && !begins(row, "cudnnRNN")) return;
+  for (size_t i = 0; i < row.parameter_count; ++i) {
+    if (row.parameters[i].kind == Kind::kNumber) words[i] = i == 2 ? ~Word{0} : Word{1} << 14;
+  }
 }
 
 /// Makes most calls of cuSOLVER valid: matrices are small, and columns lie far enough apart.
@@ -409,6 +484,7 @@ void shrink_matrices(const Row& row, Random& random, Word* words) {
 void LibrariesApi::adjust(const Row& row, Values& values, Word* words) {
   Random& random = values.random;
   if (begins(row, "cusolver") && !random.one_in(4)) shrink_matrices(row, random, words);
+  if (begins(row, "cudnn") && !random.one_in(4)) shrink_attention(row, random, words);
   if (begins(row, "cudaMalloc")) words[1] = random.between(4096, 65536);
   if (begins(row, "cublasAlloc")) words[0] = std::min<Word>(words[0], 4096), words[1] = 8;
   if (begins(row, "cublasLt") && row.parameter_count != 0 &&
@@ -458,12 +534,25 @@ void LibrariesApi::begin_thread(Values& values) {
   }
 }
 
+/// Ends the captures that calls have begun and left: while they last, most calls are refused.
+void end_captures(Shared& shared) {
+  std::vector<Word> streams = shared.handles[k_stream].all();
+  streams.push_back(kPerThreadStream);
+  for (const Word stream : streams) {
+    Word graph = 0;
+    cudaStreamEndCapture(stream, word_of(&graph));
+    if (graph != 0) cudaGraphDestroy(graph);
+  }
+}
+
 std::vector<uint32_t> LibrariesApi::repair(Values& values) {
+  end_captures(values.shared());
+  if (is_sticky(cudaStreamQuery(0))) {
+    cudaDeviceReset();
+    values.shared().addresses.take_all();
+    values.shared().handles[k_stream].take_all();
+  }
   begin_thread(values);
-  if (!is_sticky(cudaStreamQuery(0))) return {};
-  cudaDeviceReset();
-  values.shared().addresses.take_all();
-  values.shared().handles[k_stream].take_all();
   return {};
 }
 
