@@ -474,7 +474,8 @@ typedef struct kmb_backend {
                                 int64_t* out_value, kmb_error* error);
 
   km_status (*context_create)(kmb_device* device, kmb_context** out_context, kmb_error* error);
-  /* Queued work still runs; memory is freed after its last use. */
+  /* Queued work still runs; memory is freed after its last use. The callback of context_set_check
+   * is not called any more when it returns. */
   void (*context_destroy)(kmb_context* context);
   km_status (*context_synchronize)(kmb_context* context, kmb_error* error); /* BLOCKING */
   km_status (*context_memory_info)(kmb_context* context, uint64_t* out_free_bytes,

@@ -98,12 +98,17 @@ class Kernels(Case):
                 self.assertEqual(tools - extra, set() if wanted == "sound" else {wanted})
 
     def test_kernel_memory_names_the_line_that_allocates(self):
-        self.findings("leak_of_malloc", "leak")
-        told = self.read("told").decode().splitlines()[0].split("\x1f")
-        line = KERNELS[:KERNELS.index("KERNEL leak_of_malloc")].count("\n") + 2
-        self.assertEqual(told[3:6], ["leak", "kernel-memory", "leak_of_malloc"])
-        self.assertIn("2048 bytes in 256 blocks", told[6])
-        self.assertIn(f"kernels.cu:{line}", told[12])
+        for kernel, lines, work, remedy in (("leak_of_malloc", 2, "malloc or new", "delete"),
+                                            ("leak_of_cudamalloc", 3, "cudaMalloc", "cudaFree()")):
+            with self.subTest(kernel=kernel):
+                self.findings(kernel, "leak")
+                told = self.read("told").decode().splitlines()[0].split("\x1f")
+                line = KERNELS[:KERNELS.index(f"KERNEL {kernel}(")].count("\n") + lines
+                self.assertEqual(told[3:6], ["leak", "kernel-memory", kernel])
+                self.assertIn("2048 bytes in 256 blocks", told[6])
+                self.assertIn(remedy, told[8])
+                self.assertIn(work, "|".join(told))
+                self.assertIn(f"kernels.cu:{line}", told[12])
 
     def test_a_race_names_both_accesses(self):
         self.findings("race_missing_barrier", "race")

@@ -184,12 +184,8 @@ Context::~Context() {
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
   }
-  if (finding_receiver_ != nullptr) {
-    static_cast<void>(call_backend(backend().context_set_check, native_, check_flags_.load(),
-                                   uint64_t{0}, nullptr, nullptr));
-  }
   default_stream_ = nullptr;
-  backend().context_destroy(native_);
+  backend().context_destroy(native_);  // the last call that may give findings to the receiver
 }
 
 Result<Context::SharedDefaultStream> Context::default_stream() {

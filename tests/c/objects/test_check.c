@@ -1,5 +1,7 @@
 /* The checker of a context: its tools, and the callback that gets its findings. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/testing.h"
 
@@ -187,6 +189,99 @@ static void wrong_ranges_of_calls_are_findings(void** state) {
   close_checked(&c);
 }
 
+/* A kernel that allocates, waits for words[1], and frees if that is 1. */
+static const char heap_ptx[] =
+    ".version 8.0\n"
+    ".target sm_80\n"
+    ".address_size 64\n"
+    ".extern .func (.param .b64 result) malloc(.param .b64 size);\n"
+    ".extern .func free(.param .b64 block);\n"
+    ".visible .entry allocate(.param .u64 words) {\n"
+    ".reg .u64 %w, %a; .reg .u32 %v; .reg .pred %p;\n"
+    "ld.param.u64 %w, [words];\n"
+    "{ .param .b64 size; .param .b64 result;\n"
+    "st.param.b64 [size], 24;\n"
+    "call.uni (result), malloc, (size);\n"
+    "ld.param.b64 %a, [result]; }\n"
+    "mov.u32 %v, 1;\n"
+    "st.volatile.u32 [%w], %v;\n"
+    "wait: ld.volatile.u32 %v, [%w+4];\n"
+    "setp.eq.u32 %p, %v, 0;\n"
+    "@%p bra wait;\n"
+    "setp.eq.u32 %p, %v, 2;\n"
+    "@%p bra over;\n"
+    "{ .param .b64 block;\n"
+    "st.param.b64 [block], %a;\n"
+    "call.uni free, (block); }\n"
+    "over: st.volatile.u32 [%w+8], %v;\n"
+    "ret; }\n";
+
+/* Launches that kernel in a context that looks for leaks. */
+static void open_heap(const fixture* f, checked* c, volatile uint32_t* words) {
+  const km_launch_config config = {{1, 1, 1}, {1, 1, 1}, 0};
+  km_module module;
+  uint64_t address = (uintptr_t)words;
+  memset(c, 0, sizeof *c);
+  OK(km_context_create(f->device, &c->context));
+  OK(km_context_set_check(c->context, KM_CHECK_LEAK, 0, keep, c));
+  OK(km_context_default_stream(c->context, &c->stream));
+  OK(km_module_load_ptx(c->context, heap_ptx, strlen(heap_ptx), "heap.ptx", &module));
+  OK(km_module_function(module, "allocate", &c->function));
+  OK(km_module_destroy(module));
+  OK(km_launch_kernel(c->stream, c->function, &config, &address, sizeof address, NULL, 0));
+}
+
+static void close_heap(checked* c) {
+  OK(km_function_destroy(c->function));
+  OK(km_stream_destroy(c->stream));
+  OK(km_context_destroy(c->context));
+}
+
+static void kernel_leaks_come_to_the_callback(void** state) {
+  const fixture* f = *state;
+  if (is_fake(f) || is_cuda(f)) skip();
+  for (int by_reset = 0; by_reset < 2; ++by_reset) {
+    uint32_t words[3] = {0, 2, 0};
+    checked c;
+    open_heap(f, &c, words);
+    OK(km_stream_synchronize(c.stream));
+    assert_int_equal(c.found, 0);
+    if (by_reset != 0) OK(km_context_reset(c.context));
+    assert_int_equal(c.found, by_reset);
+    close_heap(&c);
+    assert_int_equal(c.found, 1);
+    assert_string_equal(c.last.kind, "kernel-memory");
+    assert_string_equal(c.last.kernel, "allocate");
+    assert_int_equal(c.last.size_bytes, 24);
+    assert_string_equal(c.last.place.source, "heap.ptx");
+  }
+}
+
+static void kernels_that_run_leak_nothing_yet(void** state) {
+  const fixture* f = *state;
+  static volatile uint32_t words[3];
+  char text[256] = "";
+  FILE* const file = tmpfile();
+  const int kept = dup(STDERR_FILENO);
+  checked c;
+  if (is_fake(f) || is_cuda(f)) skip();
+  assert_non_null(file);
+  memset((void*)words, 0, sizeof words);
+  open_heap(f, &c, words);
+  while (words[0] == 0) usleep(100);
+  assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+  close_heap(&c);
+  words[1] = 1;
+  while (words[2] == 0) usleep(100);
+  usleep(20000); /* the stream is closed */
+  assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+  close(kept);
+  rewind(file);
+  assert_null(fgets(text, sizeof text, file));
+  fclose(file);
+  assert_int_equal(c.found, 0);
+}
+
 static void wrong_flags_are_refused(void** state) {
   const fixture* f = *state;
   const km_status expected = is_fake(f) || is_cuda(f) ? KM_ERROR_NOT_SUPPORTED : KM_SUCCESS;
@@ -208,6 +303,8 @@ int main(void) {
       cmocka_unit_test(tools_change_with_the_next_launch),
       cmocka_unit_test(races_on_no_memory_are_faults),
       cmocka_unit_test(wrong_ranges_of_calls_are_findings),
+      cmocka_unit_test(kernel_leaks_come_to_the_callback),
+      cmocka_unit_test(kernels_that_run_leak_nothing_yet),
       cmocka_unit_test(wrong_flags_are_refused),
   };
   return RUN_ON_DEVICES("check", tests);

@@ -72,3 +72,19 @@ KERNEL sound_leak_of_malloc(int* a, int* b, int n) {
   b[I] = p[0];
   free(p);
 }
+extern "C" __device__ int cudaMalloc(void** block, size_t size_bytes);
+extern "C" __device__ int cudaFree(void* block);
+KERNEL leak_of_cudamalloc(int* a, int* b, int n) {
+  int* p = nullptr;
+  cudaMalloc(reinterpret_cast<void**>(&p), 8);
+  p[0] = T;
+  b[I] = p[0];
+  if (T % 2 == 0) cudaFree(p);
+}
+KERNEL sound_leak_of_cudamalloc(int* a, int* b, int n) {
+  int* p = nullptr;
+  cudaMalloc(reinterpret_cast<void**>(&p), 8);
+  p[0] = T;
+  b[I] = p[0];
+  cudaFree(p);
+}

@@ -349,7 +349,7 @@ void name_kernel_memory(const LaunchRun& run, Context& context) {
 
 void report_kernel_memory(Context& context) {
   const HostMemoryNeeded needed;
-  if (!context.checks().has(KM_CHECK_LEAK)) return;
+  if (!context.checks().has(KM_CHECK_LEAK) || context.failed()) return;
   for (const DeviceHeap::Alive& alive : context.device_heap().alive()) {
     Finding finding;
     finding.tool = "leak";
@@ -358,12 +358,14 @@ void report_kernel_memory(Context& context) {
     finding.message = counted(alive.size_bytes, "byte") + " in " + counted(alive.count, "block") +
                       " that kernels have allocated and not freed";
     finding.place.what = "allocation";
-    finding.place.work = "malloc or new";
+    finding.place.work = alive.is_of_runtime ? "cudaMalloc" : "malloc or new";
     finding.place.position = alive.place.position;
     finding.address = alive.address;
     finding.size_bytes = alive.size_bytes;
     finding.allocation = hex(alive.address) + " is the first of them";
-    finding.advice = "A kernel must free what kernels allocate, by free() or delete.";
+    finding.advice = alive.is_of_runtime
+                         ? "A kernel must free what kernels allocate, by cudaFree()."
+                         : "A kernel must free what kernels allocate, by free() or delete.";
     finding.count = alive.count;
     context.checks().add(finding);
   }

@@ -91,10 +91,18 @@ void Context::add_stream(Stream* stream) {
   streams_.push_back(stream);
 }
 
-void Context::remove_stream(Stream* stream) {
+bool Context::remove_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
   [[maybe_unused]] const size_t erased = std::erase(streams_, stream);
   KM_ASSERT(erased == 1, "a stream is removed from a context that does not have it");
+  return is_abandoned_ && streams_.empty();
+}
+
+bool Context::abandon() {
+  std::lock_guard lock(streams_mutex_);
+  KM_ASSERT(!is_abandoned_, "a context is destroyed twice");
+  is_abandoned_ = true;
+  return streams_.empty();
 }
 
 std::vector<Stream*> Context::streams() const {
@@ -228,8 +236,12 @@ void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
 std::vector<Context*> Context::retain_all() {
   const std::unique_lock lock = lock_at_exit(registry().mutex);
   if (!lock.owns_lock()) return {};
-  for (Context* const context : registry().contexts) context->retain();
-  return registry().contexts;
+  std::vector<Context*> retained;
+  // The last reference to a context may be gone, whose release() waits for the lock.
+  for (Context* const context : registry().contexts) {
+    if (context->try_retain()) retained.push_back(context);
+  }
+  return retained;
 }
 
 void Context::stop_all() {

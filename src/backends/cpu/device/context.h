@@ -65,8 +65,12 @@ class Context {
   // Streams.
   /// Registers a stream, so that reset() finds it.
   void add_stream(Stream* stream);
-  /// Unregisters a stream that has been closed.
-  void remove_stream(Stream* stream);
+  /// Unregisters a stream that has been closed. Returns true if the context has been abandoned and
+  /// this was the last one, so that no kernel can run any more.
+  bool remove_stream(Stream* stream);
+  /// The host has destroyed the context, and opens no further stream. Returns true if none is left;
+  /// otherwise remove_stream() returns true once.
+  bool abandon();
   /// A snapshot of the streams, which other threads may create and destroy at any time.
   std::vector<Stream*> streams() const;
 
@@ -169,6 +173,7 @@ class Context {
   std::mutex reset_mutex_;
   mutable std::mutex streams_mutex_;
   std::vector<Stream*> streams_;
+  bool is_abandoned_ = false;
   // Peers hold it too, so that they can detect the end of this context.
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};

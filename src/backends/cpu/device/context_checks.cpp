@@ -51,6 +51,11 @@ void ContextChecks::set(const Settings& settings) {
   tools_ = settings.tools;
 }
 
+void ContextChecks::drop_callback() {
+  const std::lock_guard lock(mutex_);
+  settings_.callback = nullptr;
+}
+
 bool ContextChecks::has_callback() const {
   const std::lock_guard lock(mutex_);
   return settings_.callback != nullptr;

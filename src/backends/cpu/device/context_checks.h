@@ -39,6 +39,8 @@ class ContextChecks {
   static bool is_any_used() { return is_any_used_.load(std::memory_order_relaxed); }
   /// True if the context has or had tools, so that its launches may have findings.
   bool is_used() const { return is_used_.load(std::memory_order_relaxed); }
+  /// Prints findings from now on. The callback is not running any more when it returns.
+  void drop_callback();
   /// True if findings go to a callback.
   bool has_callback() const;
   /// Passes a finding on.

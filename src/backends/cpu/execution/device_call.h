@@ -8,6 +8,12 @@
 
 namespace km::cpu {
 
+/// One call of one thread.
+struct DeviceCallSite {
+  uint64_t pc = 0;  // in the kernel's code
+  uint32_t thread = 0;
+};
+
 enum class DeviceCall : uint32_t {
   get_parameter_buffer,     // alignment, size
   get_parameter_buffer_v2,  // kernel, grid (two words), block (two words), shared bytes
@@ -70,7 +76,7 @@ class DeviceCalls {
   /// in the high half; functions with a result of 8 bytes return an error in the low half and
   /// kNoWord in the high half.
   virtual uint64_t call(const simt::LaunchRecord& record, const simt::BlockState& state,
-                        DeviceCall function, const uint64_t* words, uint32_t thread) = 0;
+                        DeviceCall function, const uint64_t* words, DeviceCallSite site) = 0;
 
  protected:
   ~DeviceCalls() = default;

@@ -36,8 +36,8 @@ constexpr uint64_t no_half(DeviceError error) {
 class Caller {
  public:
   Caller(const simt::LaunchRecord& record, const simt::BlockState& state, DeviceGrid& grid,
-         const uint64_t* words, uint32_t thread)
-      : record_(record), state_(state), grid_(grid), words_(words), thread_(thread) {}
+         const uint64_t* words, DeviceCallSite site)
+      : record_(record), state_(state), grid_(grid), words_(words), site_(site) {}
 
   uint64_t run(DeviceCall function);
   uint64_t run_out_of_memory(DeviceCall function);
@@ -83,14 +83,14 @@ class Caller {
   const simt::BlockState& state_;
   DeviceGrid& grid_;
   const uint64_t* const words_;
-  const uint32_t thread_;
+  const DeviceCallSite site_;
 };
 
 uint64_t Caller::thread_number() const {
   const uint64_t block =
       (uint64_t{state_.block[2]} * record_.grid[1] + state_.block[1]) * record_.grid[0] +
       state_.block[0];
-  return block * simt::kMaxBlockThreads + thread_;
+  return block * simt::kMaxBlockThreads + site_.thread;
 }
 
 DeviceError Caller::describe(const Function* kernel, const ShapeWords& shape,
@@ -453,7 +453,9 @@ uint64_t Caller::run(DeviceCall function) {
     case DeviceCall::peek_last_error:
       return number(grid_.last_error(thread_number(), function == DeviceCall::get_last_error));
     case DeviceCall::allocate: {
-      const uint64_t address = context().device_heap().allocate(words_[0]);
+      const uint64_t unit = static_cast<const LaunchRun*>(record_.host)->unit->id;
+      const DeviceHeap::Place place{unit, site_.pc, true};
+      const uint64_t address = context().device_heap().allocate(words_[0], place);
       if (address != 0 || words_[0] == 0) return address;
       return no_word(note(DeviceError::out_of_memory));
     }
@@ -515,8 +517,8 @@ uint64_t Caller::run_out_of_memory(DeviceCall function) {
 }  // namespace
 
 uint64_t DeviceGrid::call(const simt::LaunchRecord& record, const simt::BlockState& state,
-                          DeviceCall function, const uint64_t* words, uint32_t thread) {
-  Caller caller(record, state, *this, words, thread);
+                          DeviceCall function, const uint64_t* words, DeviceCallSite site) {
+  Caller caller(record, state, *this, words, site);
   const HostMemoryOptional optional;
   try {
     return caller.run(function);

@@ -44,7 +44,7 @@ class DeviceGrid final : public DeviceCalls {
   DeviceGrid& operator=(const DeviceGrid&) = delete;
 
   uint64_t call(const simt::LaunchRecord& record, const simt::BlockState& state,
-                DeviceCall function, const uint64_t* words, uint32_t thread) override;
+                DeviceCall function, const uint64_t* words, DeviceCallSite site) override;
 
   DeviceLaunches& launches() const { return *launches_; }
   uint32_t depth() const { return depth_; }

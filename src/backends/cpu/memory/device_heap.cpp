@@ -147,10 +147,20 @@ bool DeviceHeap::release(uint64_t address) {
 }
 
 void DeviceHeap::describe(uint64_t unit, const std::function<PlaceText(uint64_t pc)>& text_of) {
+  std::vector<std::pair<Place, PlaceText>> unnamed;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto at = places_.lower_bound({unit, 0}); at != places_.end() && at->first.unit == unit;
+         ++at) {
+      if (at->second.kernel.empty()) unnamed.emplace_back(at->first, PlaceText());
+    }
+  }
+  // Reading a line table takes long, so kernels that allocate do not wait for it.
+  for (auto& [place, text] : unnamed) text = text_of(place.pc);
   const std::lock_guard lock(mutex_);
-  for (auto at = places_.lower_bound({unit, 0}); at != places_.end() && at->first.unit == unit;
-       ++at) {
-    if (at->second.kernel.empty()) at->second = text_of(at->first.pc);
+  for (auto& [place, text] : unnamed) {
+    const auto at = places_.find(place);
+    if (at != places_.end()) at->second = std::move(text);
   }
 }
 
@@ -164,6 +174,7 @@ std::vector<DeviceHeap::Alive> DeviceHeap::alive() const {
   }
   std::vector<Alive> result;
   for (auto& [place, alive] : all) {
+    alive.is_of_runtime = place.is_of_runtime;
     const auto text = places_.find(place);
     if (text != places_.end()) alive.place = text->second;
     result.push_back(std::move(alive));

@@ -82,7 +82,8 @@ void context_destroy(kmb_context* handle) {
   Context* context = from(handle);
   // A worker that flushed later could call the host's callback after its data is gone.
   context->output().flush();
-  report_kernel_memory(*context);
+  if (context->abandon()) report_kernel_memory(*context);
+  context->checks().drop_callback();
   context->release();
 }
 
@@ -110,7 +111,6 @@ km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
 
 km_status context_reset(kmb_context* context, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    report_kernel_memory(*from(context));
     reset(*from(context));
     return {};
   });

@@ -134,7 +134,7 @@ void finish_checks() {
     // A callback's data may be gone at exit.
     if (!context->checks().is_used() || context->checks().has_callback()) continue;
     for (Stream* const stream : context->streams()) stream->wait(stream->submitted(), kMostNs);
-    report_kernel_memory(*context);
+    if (is_idle(*context)) report_kernel_memory(*context);
   }
   Findings::instance().finish();
 }

@@ -96,14 +96,20 @@ KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint6
   executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
 }
 
-KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* state,
-                                    uint32_t function, const uint64_t* words, uint32_t thread) {
+KM_NO_SANITIZE uint64_t device_call_at(DeviceCallSite site, const LaunchRecord* record,
+                                       BlockState* state, uint32_t function,
+                                       const uint64_t* words) {
   Executor& executor = executor_of(state);
-  executor.check_stop(KM_CALLER_PC);
-  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  executor.check_stop(site.pc);
+  executor.check_stack(kHelperStackBytes, site.pc);
   DeviceCalls* const grid = static_cast<const LaunchRun*>(record->host)->grid;
   if (grid == nullptr) return static_cast<uint64_t>(DeviceError::unknown);
-  return grid->call(*record, *state, static_cast<DeviceCall>(function), words, thread);
+  return grid->call(*record, *state, static_cast<DeviceCall>(function), words, site);
+}
+
+KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* state,
+                                    uint32_t function, const uint64_t* words, uint32_t thread) {
+  return device_call_at({KM_CALLER_PC, thread}, record, state, function, words);
 }
 
 /// The arguments of __assertfail().
@@ -351,7 +357,7 @@ KM_NO_SANITIZE uint64_t device_call_once(const LaunchRecord* record, BlockState*
                                          uint32_t thread) {
   note_effect(state, "call the CUDA runtime");
   make_stores_of_block(state);
-  return device_call(record, state, function, words, thread);
+  return device_call_at({KM_CALLER_PC, thread}, record, state, function, words);
 }
 
 KM_NO_SANITIZE void access_image_once(BlockState* state, const simt::ImageForm* form,

@@ -1,7 +1,10 @@
 #include "backends/cpu/stream/context_streams.h"
 
+#include <algorithm>
 #include <span>
+#include <vector>
 
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/order/stream_order.h"
@@ -30,6 +33,13 @@ void drain(const Context& context) {
   }
 }
 
+bool is_idle(const Context& context) {
+  const std::vector<Stream*> streams = context.streams();
+  return std::all_of(streams.begin(), streams.end(), [](const Stream* stream) {
+    return stream->is_complete(stream->submitted());
+  });
+}
+
 void add_uses(const Context& context, std::vector<kmb_use>* uses) {
   for (Stream* stream : context.streams()) uses->push_back({to(stream), stream->submitted()});
 }
@@ -44,6 +54,10 @@ void set_peer(Context& context, const Context& peer, bool enabled) {
   });
 }
 
-void reset(Context& context) { context.reset(drop_queued); }
+void reset(Context& context) {
+  // A kernel that the reset stops could have freed its memory later.
+  if (is_idle(context)) report_kernel_memory(context);
+  context.reset(drop_queued);
+}
 
 }  // namespace km::cpu

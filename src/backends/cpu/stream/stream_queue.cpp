@@ -82,7 +82,7 @@ void Stream::reuse() {
             "a stream with work is closed");
   KM_ASSERT(parked_on_ == nullptr && launched_ == nullptr, "a stream that waits is closed");
   Context* context = context_;
-  context->remove_stream(this);
+  if (context->remove_stream(this)) report_kernel_memory(*context);
   if (StreamOrder::active() != nullptr) [[unlikely]]
     drop_order_number();
   pool_->keep_closed_stream(this);
