@@ -97,7 +97,7 @@ class OldValuesTest : public testing::Test {
     return value;
   }
 
-  uint32_t memory_ = 1;
+  alignas(16) uint32_t memory_ = 1;
   BlockClock clock_;
   OldValues old_;
 };
@@ -131,6 +131,63 @@ TEST_F(OldValuesTest, WhatWasSeenIsNotUnseen) {
   const auto newest = [](size_t n) { return n; };
   EXPECT_FALSE(old_.older(access(5), clock_, false, newest));
   EXPECT_EQ(oldest(5), 2U);
+}
+
+TEST_F(OldValuesTest, LoadsOfAThreadDoNotGoBack) {
+  write(0, 2);
+  write(0, 3);
+  // Of 3 values: the newest first is that before the last store.
+  const auto before_last = [](size_t) { return size_t{0}; };
+  const auto bytes = old_.older(access(5), clock_, false, before_last);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ((*bytes)[0], 2);
+  EXPECT_NE(oldest(5), 1U);
+  write(0, 4);
+  EXPECT_EQ(oldest(5), 3U);
+  old_.see(access(6), clock_);  // such as a strong load
+  EXPECT_EQ(oldest(6), 4U);
+  EXPECT_EQ(oldest(7), 1U);
+}
+
+TEST_F(OldValuesTest, APartIsNotOlderThanTheWhole) {
+  write(0, 2);
+  OldValues::Access part = access(0);
+  part.size_bytes = 2;
+  old_.note_write(part, clock_);
+  memory_ = 3;
+  EXPECT_FALSE(old_.older(access(5), clock_, false, [](size_t n) { return n; }));
+  part.thread = 5;
+  EXPECT_FALSE(old_.older(part, clock_, false, [](size_t) { return size_t{0}; }));
+}
+
+TEST_F(OldValuesTest, NeighboursAreOtherPlaces) {
+  alignas(16) uint32_t words[4] = {1, 1, 1, 1};
+  const auto at = [&](uint32_t i, uint32_t thread) {
+    return OldValues::Access{reinterpret_cast<uint64_t>(&words[i]), 4, thread, false};
+  };
+  for (const uint32_t i : {0U, 1U}) {
+    old_.note_write(at(i, 0), clock_);
+    words[i] = 2;
+  }
+  old_.see(at(1, 5), clock_);  // a flag
+  const auto first = [](size_t) { return size_t{0}; };
+  EXPECT_TRUE(old_.older(at(0, 5), clock_, false, first));
+  EXPECT_FALSE(old_.older(at(1, 5), clock_, false, first));
+}
+
+TEST_F(OldValuesTest, ThreadsAreForgottenWithTheStores) {
+  write(0, 2);
+  for (uint32_t block = 1; block < 3 * OldValues::kMostEntries / 64; ++block) {
+    clock_.begin(block, 64);
+    old_.follow(clock_);
+    for (uint32_t thread = 0; thread < 64; ++thread) {
+      const uint32_t value = oldest(thread);
+      EXPECT_LE(value, 2U);
+      EXPECT_EQ(oldest(thread), 2U);
+    }
+    ASSERT_LE(old_.entries(), OldValues::kMostEntries + 1);
+    if (block % 1000 == 0) write(0, 2);
+  }
 }
 
 TEST_F(OldValuesTest, OtherBlocksSeeItUntilTheirThreadsMeet) {

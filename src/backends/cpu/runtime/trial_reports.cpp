@@ -19,7 +19,19 @@ void make_some(Trial& trial) {
   trial.stores.make(trial.schedule.draw(static_cast<uint32_t>(trial.stores.size())));
 }
 
-/// Keeps what the access is about to replace, and notes if it acquires.
+/// Calls a function for each part of an access that OldValues keeps together.
+template <typename Action>
+void for_pieces(const TrialAccess& access, const BlockChecks& checks, const Action& action) {
+  constexpr uint64_t kPieceBytes = OldValues::kMostBytes;
+  for (uint64_t at = access.address, end = at + access.size_bytes; at < end;) {
+    const uint64_t stop = std::min(end, (at / kPieceBytes + 1) * kPieceBytes);
+    const auto size_bytes = static_cast<uint32_t>(stop - at);
+    action(OldValues::Access{at, size_bytes, access.thread, checks.is_own(at, size_bytes)});
+    at = stop;
+  }
+}
+
+/// Keeps what the access is about to replace, or notes what it sees, and if it acquires.
 void note_old(Trial& trial, const BlockChecks& checks, const TrialAccess& access) {
   // If a store or an acquire were missed, a sound load would see old values.
   const HostMemoryNeeded needed;
@@ -29,14 +41,16 @@ void note_old(Trial& trial, const BlockChecks& checks, const TrialAccess& access
   if ((note.flags & simt::access_flag::kAcquire) != 0) {
     trial.old.sync(checks.block_number(), access.thread);
   }
-  if (note.kind == simt::AccessKind::read) return;
-  constexpr uint64_t kPieceBytes = OldValues::kMostBytes;
-  for (uint64_t at = access.address, end = at + access.size_bytes; at < end;) {
-    const uint64_t stop = std::min(end, (at / kPieceBytes + 1) * kPieceBytes);
-    const auto size_bytes = static_cast<uint32_t>(stop - at);
-    trial.old.note_write({at, size_bytes, access.thread, checks.is_own(at, size_bytes)}, clock);
-    at = stop;
-  }
+  const bool is_read = note.kind == simt::AccessKind::read;
+  // load_old() decides later what such a load sees.
+  if (is_read && note.may_be_old != 0 && access.size_bytes <= OldValues::kMostBytes) return;
+  for_pieces(access, checks, [&](const OldValues::Access& piece) {
+    if (is_read) {
+      trial.old.see(piece, clock);
+    } else {
+      trial.old.note_write(piece, clock);
+    }
+  });
 }
 
 /// Notes the access in the log. A launch of which something could not be noted must not run twice.
@@ -142,6 +156,7 @@ KM_NO_SANITIZE uint32_t load_old(simt::BlockState* state, const uint64_t* addres
         memcpy(out + (i * lane_count + lane) * element, bytes->data() + i * element, element);
       }
     } catch (const std::bad_alloc&) {
+      trial.old.forget();  // a load that was not noted must not be followed by one of older content
       return old;
     }
     old |= uint32_t{1} << lane;

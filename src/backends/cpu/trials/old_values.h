@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/check/block_clock.h"
@@ -12,8 +13,9 @@
 namespace km::cpu {
 
 /// Keeps the content that stores replace. A plain load may see it as long as nothing orders the
-/// store before the load: no barrier of both threads, and no fence or acquire of the loading one.
-/// One thread at a time.
+/// store before the load: no barrier of both threads, no fence or acquire of the loading one, and
+/// no earlier access of it to the same memory. Its loads thus never go back in time, whatever they
+/// saw. One thread at a time.
 class OldValues {
  public:
   static constexpr uint32_t kMostBytes = 16;  // of one access
@@ -29,7 +31,9 @@ class OldValues {
   /// Keeps what a store or an atomic is about to replace.
   void note_write(const Access& access, const BlockClock& clock);
   /// The thread comes to a fence, or acquires: it sees all stores so far.
-  void sync(uint32_t block, uint32_t thread) { synced_[{block, thread}] = now_; }
+  void sync(uint32_t block, uint32_t thread);
+  /// The thread sees what memory holds now, or has been given something older.
+  void see(const Access& access, const BlockClock& clock);
   /// The threads of a block may have met since their last access.
   void follow(const BlockClock& clock);
   /// Content that a plain load may see in place of memory's: of those that may be, the one that
@@ -39,12 +43,16 @@ class OldValues {
                              const Draw& draw) {
     const std::vector<const Store*> all = candidates(access, clock, in_step);
     const size_t count = all.size(), picked = count == 0 ? 0 : draw(count);
-    if (picked >= count) {
-      see(access, clock);
-      return std::nullopt;
-    }
-    return content(*all[picked], access);
+    std::optional<Bytes> bytes;
+    if (picked < count) bytes = content(*all[picked], access);
+    see(access, clock);
+    return bytes;
   }
+  /// All threads see all stores so far.
+  void forget();
+  /// The number of things that are known of threads, which is limited.
+  size_t entries() const { return seen_count_ + synced_.size() + blocks_.size(); }
+  static constexpr size_t kMostEntries = 1 << 18;
 
  private:
   struct Store {
@@ -55,6 +63,8 @@ class OldValues {
     AccessRecord by;
     Bytes before{};
   };
+  /// A time for each 4 bytes of a place.
+  using WordTimes = std::array<uint64_t, kMostBytes / 4>;
   struct Thread {
     uint32_t block = 0, index = 0;
     bool operator==(const Thread&) const = default;
@@ -64,10 +74,10 @@ class OldValues {
       return (uint64_t{thread.block} << 10 | thread.index) * 0x9E3779B97F4A7C15ULL;
     }
   };
-  /// The latest stores to 16 bytes of memory, and the threads that have seen what is there now.
+  /// The latest stores to 16 bytes of memory, and the threads that have accessed them since.
   struct Place {
     std::vector<Store> stores;
-    std::unordered_map<Thread, uint64_t, Hash> seen;  // the time at which they did
+    std::unordered_map<Thread, WordTimes, Hash> seen;  // when they did
   };
   /// The last tick of a block that was looked at, and the time at which it was new.
   struct BlockTime {
@@ -77,13 +87,16 @@ class OldValues {
 
   std::vector<const Store*> candidates(const Access& access, const BlockClock& clock,
                                        bool in_step) const;
-  void see(const Access& access, const BlockClock& clock);
+  uint64_t synced_at(const Access& access, const BlockClock& clock) const;
+  static std::pair<size_t, size_t> words_of(const Access& access);
+  void make_room();
   static std::optional<Bytes> content(const Store& store, const Access& access);
 
   static constexpr size_t kMostPlaces = 1 << 20, kMostStores = 8;
 
   uint64_t now_ = 0;  // the number of stores so far
   std::unordered_map<uint64_t, Place> places_;
+  size_t seen_count_ = 0;  // entries of all Place::seen
   std::unordered_map<Thread, uint64_t, Hash> synced_;
   std::unordered_map<uint32_t, BlockTime> blocks_;
 };

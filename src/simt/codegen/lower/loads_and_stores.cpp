@@ -71,12 +71,12 @@ void LoadsAndStores::lower_store(const Inst& inst) {
 /// for all lanes is only replaced if a single lane loads it.
 void LoadsAndStores::replace_by_old(const Inst& inst, const Address& address, const Access& access,
                                     std::vector<Value*>& results) {
-  const unsigned bits = 8 * ptx::size_bytes(access.type);
-  if (results[0]->getType()->getScalarSizeInBits() != bits) return;
   auto* row = vector_of(results[0]->getType()->getScalarType());
   auto* rows = llvm::ArrayType::get(row, results.size());
   auto* memory = builder_.variable(rows, "old");
   Value* const old = checks_.reports().load_old(inst, address, memory);
+  const unsigned bits = 8 * ptx::size_bytes(access.type);
+  if (results[0]->getType()->getScalarSizeInBits() != bits) return;
   Value* const lanes = builder_.mask_of(old);
   Value* const has_others = b_.CreateAnd(mask_bits(), b_.CreateSub(mask_bits(), i32(1)));
   Value* const is_alone =

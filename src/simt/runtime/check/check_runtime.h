@@ -47,7 +47,8 @@ struct AccessNote {
   uint8_t flags;  // access_flag
   MemoryScope scope;
   CopyKind copy;
-  uint8_t reserved[4];
+  uint8_t may_be_old;  // 1: OrderRuntime::load_old() is called for this read
+  uint8_t reserved[3];
 };
 static_assert(sizeof(AccessNote) == 16);
 

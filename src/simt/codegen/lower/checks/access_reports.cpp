@@ -190,6 +190,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   if (!access) return;
   AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst);
+  note.may_be_old = note.kind == AccessKind::read && may_load_old(inst) ? 1 : 0;
   report_content(*access, address, note);
   if (!has_accesses() || access->space == ptx::Space::local) return;
   call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
