@@ -41,10 +41,7 @@ class Rewriter {
   void run() {
     add_stack();
     like_ = &function_.code.front();
-    Instruction start = make_instruction("mov.u64", {top_, base(stack_bytes_)}, *like_);
-    start.guard = ptx::kNone;
-    start.guard_negated = false;
-    code_.push_back(std::move(start));
+    emit_always("mov.u64", {top_, base(stack_bytes_)});
     std::vector<uint32_t> new_index;
     for (const Instruction& in : function_.code) {
       new_index.push_back(static_cast<uint32_t>(code_.size()));
@@ -85,6 +82,12 @@ class Rewriter {
     code_.push_back(make_instruction(mnemonic, operands, *like_));
   }
 
+  void emit_always(const std::string& mnemonic, std::initializer_list<Operand> operands) {
+    emit(mnemonic, operands);
+    code_.back().guard = ptx::kNone;
+    code_.back().guard_negated = false;
+  }
+
   Operand value(const std::string& mnemonic, Type type, Operand a, Operand b) {
     Operand result = make_register(type);
     emit(mnemonic, {result, a, b});
@@ -104,19 +107,21 @@ class Rewriter {
     }
   }
 
-  /// The stack grows downwards, and alignment may exhaust it. Under a false guard `exceeds` keeps
-  /// its value, which is false, since true has trapped.
+  /// The stack grows downwards, and alignment may exhaust it. Under a false guard `exceeds` is
+  /// false.
   void allocate(const Instruction& in) {
     uint64_t align = kLeastAlignBytes;
     if (in.operand_count > 2) align = std::max(align, in.operands[2].bits);
     Operand bottom = make_register(Type::u64);
     emit("mov.u64", {bottom, base(0)});
     Operand room = value("sub.u64", Type::u64, top_, bottom);
-    Operand exceeds = value("setp.lt.u64", Type::pred, room, in.operands[1]);
+    Operand exceeds_before = value("setp.lt.u64", Type::pred, room, in.operands[1]);
     Operand fresh = value("sub.u64", Type::u64, top_, in.operands[1]);
     fresh = value("and.b64", Type::u64, fresh, immediate_operand(~(align - 1)));
     Operand below = value("setp.lt.u64", Type::pred, fresh, bottom);
-    exceeds = value("or.pred", Type::pred, exceeds, below);
+    const Operand exceeds = make_register(Type::pred), zero = immediate_operand(0);
+    emit_always("setp.ne.u32", {exceeds, zero, zero});
+    emit("or.pred", {exceeds, exceeds_before, below});
     Instruction stop = make_trap(FaultKind::stack_overflow, in);
     stop.guard = exceeds.reg;
     code_.push_back(std::move(stop));
