@@ -33,6 +33,27 @@ ValueId origin_of(const Kernel& kernel, ValueId address) {
   return address;
 }
 
+/// True if two addresses are the same value, or sums of such values: compilers add an index to a
+/// pointer in each of the state spaces in which the program uses it.
+bool are_same(const Kernel& kernel, ValueId a, ValueId b, int depth = 0) {
+  constexpr int kMostDepth = 4;
+  if (a == b) return true;
+  if (depth == kMostDepth || a == kNone || b == kNone) return false;
+  a = origin_of(kernel, a);
+  b = origin_of(kernel, b);
+  if (a == b) return true;
+  const Inst *sum = kernel.instruction_of(a), *other = kernel.instruction_of(b);
+  for (const Inst* inst : {sum, other}) {
+    if (inst == nullptr || inst->ptx->opcode != ptx::Opcode::add) return false;
+    if (inst->guard != kNone || inst->reads.size() != 2) return false;
+  }
+  const auto pairs = [&](size_t first) {
+    return are_same(kernel, sum->reads[0].second, other->reads[first].second, depth + 1) &&
+           are_same(kernel, sum->reads[1].second, other->reads[1 - first].second, depth + 1);
+  };
+  return pairs(0) || pairs(1);
+}
+
 /// An access, the place that it names and the memory behind that.
 struct Reference {
   Reference(const Kernel& kernel, const Inst& inst, const MemoryAccess& access)
@@ -47,11 +68,11 @@ struct Reference {
 
 /// True if the memory begins within the other, by the register or the variable that both name, or
 /// by what their addresses are made of.
-bool is_part_of(const Reference& part, const Reference& whole) {
+bool is_part_of(const Kernel& kernel, const Reference& part, const Reference& whole) {
   const auto is_within = [&](int64_t distance) {
     return distance >= 0 && distance < static_cast<int64_t>(whole.memory.size_bytes);
   };
-  if (part.base == whole.base && part.place.symbol == whole.place.symbol &&
+  if (are_same(kernel, part.base, whole.base) && part.place.symbol == whole.place.symbol &&
       part.place.local_symbol == whole.place.local_symbol) {
     return is_within(part.place.offset - whole.place.offset);
   }
@@ -92,7 +113,7 @@ void RepeatedReads::mark_loads(const Kernel& kernel, BlockId home, const Inst& a
       if (&inst == &atomic) is_before = false;
       if (!is_load(inst) || (!leads_there && !is_before)) continue;
       const auto access = memory_access(kernel, inst);
-      if (access && is_part_of({kernel, inst, *access}, whole)) loads_.insert(inst.ptx);
+      if (access && is_part_of(kernel, {kernel, inst, *access}, whole)) loads_.insert(inst.ptx);
     }
   }
 }
