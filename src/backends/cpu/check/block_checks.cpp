@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/fault/guarded_memory.h"
 #include "base/arch/processor.h"
 #include "base/assert.h"
+#include "base/thread/cancellation.h"
+#include "base/thread/clock.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
@@ -58,14 +61,15 @@ class BlockChecks::Sink final : public RaceSink {
     race.access_bytes = report_.note->size_bytes;
     race.is_shared = shared_ != nullptr;
     race.offset = shared_ != nullptr ? race.address - shared_->memory.begin : 0;
-    race.is_same_value = writes_same(pair, race.address);
+    race.is_same_value = writes_same(pair, race);
     block_.launch->note(race);
   }
 
  private:
   /// True if a store leaves what another store has written or a read has seen. What an earlier
   /// instruction stored is still in memory; what another lane of this one stores is in the report.
-  bool writes_same(const RacingPair& pair, uint64_t address) const {
+  bool writes_same(const RacingPair& pair, const Race& race) const {
+    const uint64_t address = race.address;
     const AccessRecord &before = pair.before, &now = pair.now;
     const auto atomic = static_cast<uint64_t>(AccessKind::atomic);
     if (report_.values == nullptr || before.kind == atomic) return false;
@@ -77,30 +81,48 @@ class BlockChecks::Sink final : public RaceSink {
                              other < report_.lane_count && (report_.lanes >> other & 1) != 0;
     const uint64_t distance_bytes = is_together ? address - report_.addresses[other] : 0;
     if (!is_together || distance_bytes >= report_.note->size_bytes) {
-      return holds(address, value, pair.size_bytes, before.block != now.block);
+      const std::optional<bool> is_same = holds(address, value, pair.size_bytes);
+      if (!is_same || *is_same || !before.writes() || before.block == now.block)
+        return is_same.value_or(false);
+      return comes_to_hold(race, value, pair.size_bytes);
     }
     return memcmp(stored(report_, other, distance_bytes), value, pair.size_bytes) == 0;
   }
 
-  /// True if the memory holds the value. A store of a block that runs at the same time may have
-  /// been reported and not yet made, so that one is waited for a little. The memory may be missing:
-  /// accesses are reported before they fault.
-  bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes, bool may_come) const {
-    constexpr int kSpins = 100, kTurns = 300;
-    const int turns = may_come && block_.launch->may_wait() ? kTurns : 1;
+  /// True if the memory holds the value; nothing if it is missing, since accesses are reported
+  /// before they fault.
+  static std::optional<bool> holds(uint64_t address, const uint8_t* value, uint32_t size_bytes) {
     uint8_t content[kLineBytes];
     KM_ASSERT(size_bytes <= sizeof content, "a race is wider than a line of the shadow");
-    for (int turn = 0; turn < turns; ++turn) {
-      const auto* const memory = reinterpret_cast<const void*>(address);
-      if (!guarded_copy(content, memory, size_bytes, false, nullptr)) return false;
-      if (memcmp(content, value, size_bytes) == 0) return true;
+    const auto* const memory = reinterpret_cast<const void*>(address);
+    if (!guarded_copy(content, memory, size_bytes, false, nullptr)) return std::nullopt;
+    return memcmp(content, value, size_bytes) == 0;
+  }
+
+  /// True if the memory soon holds the value. A store of a block that runs at the same time may
+  /// have been reported and not yet made, and its thread may have lost its core since, to others of
+  /// a loaded machine, too.
+  bool comes_to_hold(const Race& race, const uint8_t* value, uint32_t size_bytes) const {
+    constexpr int kSpins = 100, kTurns = 300;
+    constexpr uint64_t kMostNs = 100'000'000;
+    constexpr long kPauseNs = 100'000;
+    LaunchChecks& launch = *block_.launch;
+    if (!launch.may_wait() || launch.has_differing(race)) return false;
+    const uint64_t begin_ns = now_ns();
+    bool is_same = false;
+    for (int turn = 0; !is_same; ++turn) {
       if (turn < kSpins) {
         arch::spin_hint();
+      } else if (turn < kTurns) {
+        sched_yield();
       } else {
-        sched_yield();  // the other thread may have lost its core between report and store
+        if (now_ns() - begin_ns > kMostNs) break;
+        sleep_uncancelled(kPauseNs);
       }
+      is_same = holds(race.address, value, size_bytes).value_or(false);
     }
-    return false;
+    launch.note_wait(now_ns() - begin_ns);
+    return is_same;
   }
 
   const Block& block_;

@@ -28,13 +28,21 @@ LaunchChecks::LaunchChecks(uint16_t tools)
   if ((tools & simt::check_tool::kRace) != 0) shadow_.emplace();
 }
 
-void LaunchChecks::note(const Race& race) {
+LaunchChecks::Key LaunchChecks::key_of(const Race& race) {
   const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +
                                            (race.is_same_value ? 1 : 0));
-  const Key key{static_cast<uint32_t>(race.before.line), static_cast<uint32_t>(race.now.line),
-                kinds};
+  return {static_cast<uint32_t>(race.before.line), static_cast<uint32_t>(race.now.line), kinds};
+}
+
+bool LaunchChecks::has_differing(const Race& race) const {
+  KM_ASSERT(!race.is_same_value, "a race is asked for whose values are equal");
   const std::lock_guard lock(mutex_);
-  Race& kept = races_.try_emplace(key, race).first->second;
+  return races_.contains(key_of(race));
+}
+
+void LaunchChecks::note(const Race& race) {
+  const std::lock_guard lock(mutex_);
+  Race& kept = races_.try_emplace(key_of(race), race).first->second;
   ++kept.count;
   if (race.distance() <= kept.distance()) return;
   const uint64_t count = kept.count;

@@ -93,8 +93,12 @@ class LaunchChecks {
   };
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.
   void note(const Invalid& invalid);
-  /// True as long as few stores had to be waited for.
-  bool may_wait() { return waits_.fetch_add(1, std::memory_order_relaxed) < 1000; }
+  /// True if a race of these lines by stores of different values has been noted, so that another
+  /// one tells nothing new.
+  bool has_differing(const Race& race) const;
+  /// True as long as stores were not waited for so long that the launch would seem to hang.
+  bool may_wait() const { return waited_ns_.load(std::memory_order_relaxed) < kMostWaitNs; }
+  void note_wait(uint64_t ns) { waited_ns_.fetch_add(ns, std::memory_order_relaxed); }
   /// True if there were so many invalid accesses that the launch should end: loops whose bounds
   /// were read from somewhere else would make them for hours.
   bool has_too_many_invalid() const {
@@ -111,7 +115,9 @@ class LaunchChecks {
   std::vector<Race> races() const;
 
  private:
+  static constexpr uint64_t kMostWaitNs = 2'000'000'000;
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;  // both lines and kinds
+  static Key key_of(const Race& race);
 
   alignas(256) std::array<uint8_t, 256> unused_{};
   const uint16_t tools_;
@@ -120,7 +126,7 @@ class LaunchChecks {
   ReleaseTable releases_;
   const std::unique_ptr<TouchedMemory> touched_;
   std::atomic<bool> has_fences_{false}, meets_host_{false};
-  std::atomic<uint64_t> invalid_count_{0}, waits_{0};
+  std::atomic<uint64_t> invalid_count_{0}, waited_ns_{0};
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;
   std::map<std::pair<uint32_t, uint8_t>, Invalid> invalid_;  // by line and kind
