@@ -1,8 +1,10 @@
 // Random protocols of flags, locks, tickets and queues between lanes, warps, blocks and streams:
 //   km_protocols [--count=N] [--minutes=N] [--seed=N] [--first=N] [--print]
+//     [--strong]
 // Each ends on threads that run independently; one that does not end here within a minute, or
-// gives wrong results, is printed and ends the run with 1. --print shows the text of the first.
-// Exits with 77 where the machine lacks what KM_CPU_ISA asks for.
+// gives wrong results, is printed and ends the run with 1. --print shows their texts. --strong
+// leaves out those that have races by the memory model. Exits with 77 where the machine lacks what
+// KM_CPU_ISA asks for.
 #include <kernelmill/c_api.h>
 
 #include <chrono>
@@ -21,7 +23,7 @@ constexpr uint64_t kLimitNs = 60'000'000'000;
 
 struct Options {
   uint64_t count = 200, minutes = 0, seed = 1, first = 0;
-  bool print = false;
+  bool print = false, strong = false;
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -135,6 +137,8 @@ bool read_options(int count, char** arguments, Options& options) {
     const char* const argument = arguments[i];
     if (std::strcmp(argument, "--print") == 0) {
       options.print = true;
+    } else if (std::strcmp(argument, "--strong") == 0) {
+      options.strong = true;
     } else if (!read_number(argument, "--count=", options.count) &&
                !read_number(argument, "--minutes=", options.minutes) &&
                !read_number(argument, "--seed=", options.seed) &&
@@ -151,9 +155,11 @@ int run(const Options& options) {
   const auto end = Clock::now() + std::chrono::minutes(options.minutes);
   Runner runner;
   uint64_t done = 0;
-  for (uint64_t i = options.first;; ++i, ++done) {
+  for (uint64_t i = options.first;; ++i) {
     if (options.minutes != 0 ? Clock::now() >= end : done == options.count) break;
     const Protocol protocol = make_protocol((options.seed << 32) + i);
+    if (options.strong && protocol.is_weak()) continue;
+    ++done;
     if (options.print) std::printf("%s\n", protocol.ptx.c_str());
     const std::string wrong = runner.run(protocol);
     if (wrong.empty()) continue;

@@ -16,6 +16,9 @@ struct Protocol {
   unsigned blocks = 1, threads = 1;
   uint64_t words = 0;             // of global memory, zero before
   std::vector<int64_t> expected;  // what they hold afterwards; kAny: anything
+
+  /// True if threads wait by plain accesses, which GPUs make good and the memory model calls races.
+  bool is_weak() const { return ptx.find("// weak") != std::string::npos; }
 };
 
 Protocol make_protocol(uint64_t seed);

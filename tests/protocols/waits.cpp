@@ -31,9 +31,9 @@ class Poll {
         "ld.volatile~.u32 R, [A];",
         "ld.relaxed$~.u32 R, [A];",
         "ld.acquire$~.u32 R, [A];",
-        "membar.gl; ld~.u32 R, [A];",
-        "fence.acq_rel$; ld~.u32 R, [A];",
-        "fence.sc$; ld~.u32 R, [A];",
+        "membar.gl; ld~.u32 R, [A]; // weak",
+        "fence.acq_rel$; ld~.u32 R, [A]; // weak",
+        "fence.sc$; ld~.u32 R, [A]; // weak",
         "atom~.add.u32 R, [A], 0;",
         "atom~.or.b32 R, [A], 0;",
         "atom~.cas.b32 R, [A], 77777, 77777;",
@@ -42,10 +42,8 @@ class Poll {
         "atom.acquire$~.min.u32 R, [A], 0xffffffff;",
     };
     static const std::vector<std::string> kGlobal = {
-        "ld~.cv.u32 R, [A];",
-        "ld~.cg.u32 R, [A];",
-        "ld.mmio.relaxed.sys~.u32 R, [A];",
-        "call (R), poll, (A);",
+        "ld~.cv.u32 R, [A]; // weak",           "ld~.cg.u32 R, [A]; // weak",
+        "ld.mmio.relaxed.sys~.u32 R, [A];",     "call (R), poll, (A);",
         "ld.volatile~.v2.u32 {R, %none}, [A];",
     };
     form_ =
@@ -488,8 +486,9 @@ void wait_as_block(Text& text, Random& random, const Frame& frame, const Word& w
 void signal(Text& text, Random& random, const Word& word, const std::string& value) {
   fence(text, random);
   static const std::vector<std::string> kForms = {
-      "st.volatile~.u32 [A], V;", "st.relaxed.gpu~.u32 [A], V;", "st.release.gpu~.u32 [A], V;",
-      "red~.max.u32 [A], V;",     "atom~.exch.b32 N, [A], V;",   "st~.u32 [A], V; membar.gl;",
+      "st.volatile~.u32 [A], V;",    "st.relaxed.gpu~.u32 [A], V;",
+      "st.release.gpu~.u32 [A], V;", "red~.max.u32 [A], V;",
+      "atom~.exch.b32 N, [A], V;",   "st~.u32 [A], V; membar.gl; // weak",
   };
   std::string line;
   for (char c : random.pick(kForms)) {
