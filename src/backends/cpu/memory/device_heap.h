@@ -32,8 +32,8 @@ class DeviceHeap {
 
   /// The place in a kernel's code that allocates.
   struct Place {
-    uint64_t unit = 0, pc = 0;     // CodeUnit::id, and an address in it; 0: unknown
-    bool is_of_runtime = false;    // by cudaMalloc, not by malloc or new
+    uint64_t unit = 0, pc = 0;   // CodeUnit::id, and an address in it; 0: unknown
+    bool is_of_runtime = false;  // by cudaMalloc, not by malloc or new
     auto operator<=>(const Place&) const = default;
   };
   /// A place as it is told.
@@ -53,8 +53,8 @@ class DeviceHeap {
   /// Has the places of allocations kept, for alive().
   void follow() { is_followed_.store(true, std::memory_order_relaxed); }
   bool is_followed() const { return is_followed_.load(std::memory_order_relaxed); }
-  /// Calls a function for each place of a unit that has no text yet, while kernels go on allocating.
-  /// Called before the unit ends.
+  /// Calls a function for each place of a unit that has no text yet, while kernels go on
+  /// allocating. Called before the unit ends.
   void describe(uint64_t unit, const std::function<PlaceText(uint64_t pc)>& text_of);
   /// All blocks that are alive, by place.
   std::vector<Alive> alive() const;

@@ -104,7 +104,11 @@ KM_NO_SANITIZE uint64_t device_call_at(DeviceCallSite site, const LaunchRecord* 
   executor.check_stack(kHelperStackBytes, site.pc);
   DeviceCalls* const grid = static_cast<const LaunchRun*>(record->host)->grid;
   if (grid == nullptr) return static_cast<uint64_t>(DeviceError::unknown);
-  return grid->call(*record, *state, static_cast<DeviceCall>(function), words, site);
+  const auto called = static_cast<DeviceCall>(function);
+  const uint64_t result = grid->call(*record, *state, called, words, site);
+  const bool allocates = called == DeviceCall::allocate && result >> 32 != kNoWord;
+  if (allocates) forget_checked(state, result, words[0]);
+  return result;
 }
 
 KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* state,

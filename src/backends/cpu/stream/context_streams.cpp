@@ -35,9 +35,8 @@ void drain(const Context& context) {
 
 bool is_idle(const Context& context) {
   const std::vector<Stream*> streams = context.streams();
-  return std::all_of(streams.begin(), streams.end(), [](const Stream* stream) {
-    return stream->is_complete(stream->submitted());
-  });
+  return std::all_of(streams.begin(), streams.end(),
+                     [](const Stream* stream) { return stream->is_complete(stream->submitted()); });
 }
 
 void add_uses(const Context& context, std::vector<kmb_use>* uses) {

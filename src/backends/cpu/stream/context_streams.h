@@ -18,7 +18,8 @@ void add_uses(const Context& context, std::vector<kmb_use>* uses);
 /// Allows or forbids kernels of the context to access memory of `peer`. Kernels that were submitted
 /// before a ban may still access it.
 void set_peer(Context& context, const Context& peer, bool enabled);
-/// Reports what kernels have not freed, stops kernels, drops queued work and clears the sticky error.
+/// Reports what kernels have not freed, stops kernels, drops queued work and clears the sticky
+/// error.
 void reset(Context& context);
 
 }  // namespace km::cpu

@@ -275,7 +275,13 @@ Status Inliner::expand_external(const Call& call, const Function& callee) {
       out_.operand_pool[copy.operands[list].first + i] = reg;
     }
   }
-  emit(copy);
+  Instruction emitted = copy;
+  // The wrappers of CUDA's device runtime are not in the program's text, but their calls are.
+  if (callee.name == ptx::kDeviceCallName && call.caller.site != nullptr) {
+    emitted.location = call.caller.site->location;
+    emitted.source_line = call.caller.site->source_line;
+  }
+  emit(std::move(emitted));
   for (const auto& [symbol, reg] : results) {
     store(copy, symbol, 0, reg, ptx::size_bytes(out_.registers[reg.reg].type));
   }
@@ -289,6 +295,7 @@ Status Inliner::expand_body(const Call& call, uint32_t function) {
   inner.source = &callee;
   inner.function = function;
   inner.is_call = true;
+  inner.site = &call.copy;
   enter(inner);
   KM_TRY(check_size(call.copy));
   bind_variables(inner);

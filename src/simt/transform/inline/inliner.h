@@ -22,7 +22,9 @@ struct Frame {
   uint32_t first_source_line = 0;
   uint32_t first_target_list = 0;
   std::vector<ptx::SymbolId> symbols;
-  bool is_call = false;           // false: the kernel itself
+  bool is_call = false;  // false: the kernel itself
+  // The call that the body stands for; null: the kernel itself, or a shared body.
+  const ptx::Instruction* site = nullptr;
   ptx::LabelId end = ptx::kNone;  // target of `ret` in a call, if it was needed
   // For recursive functions, whose activations have separate .local variables.
   ptx::RegisterId locals = ptx::kNone;  // their address
