@@ -73,6 +73,8 @@ struct DeviceFacts {
   Exactness f64_fma = Exactness::inexact;
   Exactness f64_div = Exactness::inexact;
   Exactness f64_sqrt = Exactness::inexact;
+  /// Comparisons of 32-bit numbers that were extended by their sign to 64 bits, with constants.
+  Exactness i64_extended = Exactness::inexact;
 };
 
 /// How a kernel's threads are kept together where they wait for each other.

@@ -289,6 +289,17 @@ Value* IntegerBuilder::CreateZExtOrTrunc(Value* a, Type* type) {
   return make(Op::OpUConvert, type, {a->id});
 }
 
+/// The instruction, or other ones with its result: Mesa 22.3 compares a number of 32 bits that its
+/// instruction has extended to 64 with a constant as if the least number of 32 bits were positive.
+Value* IntegerBuilder::extended_by_sign(Value* a, Type* type) {
+  if (a->type->bits() != 32 || type->bits() != 64 ||
+      context_.facts.i64_extended == Exactness::exact) {
+    return make(Op::OpSConvert, type, {a->id});
+  }
+  Value* sign = ConstantInt::get(type, sign_bit(a->type));
+  return CreateSub(CreateXor(CreateZExtOrTrunc(a, type), sign), sign);
+}
+
 Value* IntegerBuilder::CreateSExtOrTrunc(Value* a, Type* type) {
   if (a->type->bits() >= type->bits()) return CreateZExtOrTrunc(a, type);
   if (type->is_wide()) {
@@ -299,7 +310,7 @@ Value* IntegerBuilder::CreateSExtOrTrunc(Value* a, Type* type) {
   if (a->type->is_bool()) {
     return CreateSelect(a, Constant::getAllOnesValue(type), ConstantInt::get(type, 0));
   }
-  return make(Op::OpSConvert, type, {a->id});
+  return extended_by_sign(a, type);
 }
 
 Value* IRBuilderBase::CreateSIToFP(Value* a, Type* type) {

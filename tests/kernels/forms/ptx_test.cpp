@@ -84,6 +84,20 @@ TEST(Ptx, GuardedReturns) {
   expect_bits("leaving", out.read(), want);
 }
 
+TEST(Ptx, ComparisonsOfExtendedNumbers) {
+  const vector<int32_t> values{3, -4, 0, 7, -1, INT32_MIN, 5, INT32_MAX, 4, -3};
+  const auto n = static_cast<uint32_t>(values.size());
+  Buffer<int32_t> in(session(), values);
+  Buffer<uint32_t> out(session(), n);
+  predicated().run("extended_comparisons", Shape{{1}, {n}}, in, out);
+  vector<uint32_t> want;
+  for (const int32_t x : values) {
+    want.push_back((x < 0 ? 1 : 0) | (x < -3 ? 2 : 0) | (x < 3 ? 4 : 8) | (x <= 3 ? 16 : 0) |
+                   (x == 4 || x == -4 ? 32 : 0) | (x < 0 ? 64 : 0) | (x == -4 ? 128 : 0));
+  }
+  expect_bits("extended_comparisons", out.read(), want);
+}
+
 TEST(Ptx, PredicateLogic) {
   const uint32_t n = 128;
   const auto a = small_values(n, 3, 4), b = small_values(n, 4, 14);

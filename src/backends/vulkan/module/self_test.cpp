@@ -55,6 +55,9 @@ N sqrt(N a, N, N) {
   return std::sqrt(a);
 }
 
+/// The second operand if the first one, extended from 32 bits, is below a constant.
+int64_t choose(int64_t a, int64_t b, int64_t c) { return static_cast<int32_t>(a) < 3 ? b : c; }
+
 constexpr Trial<float> kSingle[] = {
     {"add32", "add.rn.f32 %r, %a, %b;", add<float>, &Facts::f32_arithmetic, false},
     {"sub32", "sub.rn.f32 %r, %a, %b;", sub<float>, &Facts::f32_arithmetic, false},
@@ -74,12 +77,19 @@ constexpr Trial<double> kDouble[] = {
     {"sqrt64", "sqrt.rn.f64 %r, %a;", sqrt<double>, &Facts::f64_sqrt},
 };
 
+constexpr Trial<int64_t> kInteger[] = {
+    {"extend64",
+     "{ .reg .b32 %w; .reg .pred %t;\ncvt.u32.u64 %w, %a;\ncvt.s64.s32 %r, %w;\n"
+     "setp.lt.s64 %t, %r, 3;\nselp.b64 %r, %b, %c, %t; }",
+     choose, &Facts::i64_extended},
+};
+
 template <class Number>
 using Bits = std::conditional_t<sizeof(Number) == 4, uint32_t, uint64_t>;
 
 template <class Number>
 std::string kernel_text(const Trial<Number>& trial) {
-  const std::string type = sizeof(Number) == 4 ? "f32" : "f64";
+  const std::string type = std::is_integral_v<Number> ? "b64" : sizeof(Number) == 4 ? "f32" : "f64";
   const std::string shift = sizeof(Number) == 4 ? "4" : "8";
   return ".visible .entry " + std::string(trial.kernel) + "(.param .u64 x, .param .u64 out)\n{\n" +
          ".reg ." + type + " %a, %b, %c, %r;\n.reg .b32 %i, %n, %t;\n.reg .b64 %p, %q, %o;\n" +
@@ -96,6 +106,7 @@ std::string module_text() {
   std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n";
   for (const auto& trial : kSingle) text += kernel_text(trial);
   for (const auto& trial : kDouble) text += kernel_text(trial);
+  for (const auto& trial : kInteger) text += kernel_text(trial);
   return text;
 }
 
@@ -103,12 +114,14 @@ std::string module_text() {
 Facts trusting(Facts facts) {
   for (const auto& trial : kSingle) facts.*trial.fact = Exactness::exact;
   for (const auto& trial : kDouble) facts.*trial.fact = Exactness::exact;
+  for (const auto& trial : kInteger) facts.*trial.fact = Exactness::exact;
   return facts;
 }
 
 /// Operands with exponents near each other, as sums and products have to round, all bits random.
 template <class Number>
 Number operand(uint64_t random, bool with_subnormals) {
+  if constexpr (std::is_integral_v<Number>) return static_cast<Number>(random);
   constexpr int kFraction = std::numeric_limits<Number>::digits - 1;
   constexpr int kBias = std::numeric_limits<Number>::max_exponent - 1;
   const auto bits = static_cast<Bits<Number>>(random);
@@ -217,6 +230,7 @@ Result<spirv::DeviceFacts> try_arithmetic(const Adapter& adapter, const Facts& t
   std::string inexact;
   try_all(*bench, kSingle, &facts, &inexact);
   try_all(*bench, kDouble, &facts, &inexact);
+  try_all(*bench, kInteger, &facts, &inexact);
   log(LogLevel::kInfo, "vulkan", "%s (%s): operations that are not exact: %s",
       device_uri(adapter).c_str(), adapter.name(), inexact.empty() ? "none" : inexact.c_str());
   return facts;

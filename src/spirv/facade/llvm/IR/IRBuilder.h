@@ -322,6 +322,7 @@ class IntegerBuilder : public InstructionWriter {
   Value* wide_binary(spv::Op op, Value* a, Value* c);
   Value* wide_add(Value* a, Value* c);
   Value* wide_product(Value* a, Value* c);
+  Value* extended_by_sign(Value* a, Type* type);
   Value* wide_shift(Value* a, Value* amount, bool left, Value* fill);
   Value* wide_compare(CmpInst::Predicate predicate, Value* a, Value* c);
   Value* wide_of(Value* a, Type* type, Value* fill);
