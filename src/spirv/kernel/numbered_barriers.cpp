@@ -105,6 +105,32 @@ void NumberedBarriers::complete() {
   for (const Number& number : numbers_) complete(number, left);
 }
 
+V NumberedBarriers::complete_with_ended() {
+  V ended = s.load_word(s.state_word(s.u32(kEnded)));
+  V any = b.getFalse();
+  for (const Number& number : numbers_) {
+    V id = s.u32(number.id);
+    V arrivals = s.load_word(word_of(kArrivals, id)), counted = s.load_word(word_of(kCounted, id));
+    V expected = s.load_word(word_of(kExpected, id));
+    V fresh = b.CreateSub(arrivals, s.load(number.done));
+    V is_used = b.CreateAnd(b.CreateICmpNE(fresh, s.u32(0)), b.CreateICmpNE(expected, s.u32(0)));
+    V completes = b.CreateAnd(is_used, b.CreateICmpULE(expected, b.CreateAdd(fresh, ended)));
+    s.if_then(completes, [&] {
+      V is_here = b.CreateAnd(s.load(waits_), b.CreateICmpEQ(s.load(id_), id));
+      s.if_then(is_here, [&] { release(number, counted); });
+      s.store(number.done, arrivals);
+      s.store(number.done_counted, counted);
+    });
+    any = b.CreateOr(any, completes);
+  }
+  return any;
+}
+
+void NumberedBarriers::release(const Number& number, V counted) {
+  s.store(waits_, b.getFalse());
+  s.store(counted_, b.CreateSub(counted, s.load(number.done_counted)));
+}
+
 void NumberedBarriers::complete(const Number& number, V threads_left) {
   V id = s.u32(number.id);
   V arrivals = s.load_word(word_of(kArrivals, id)), counted = s.load_word(word_of(kCounted, id));
@@ -116,10 +142,7 @@ void NumberedBarriers::complete(const Number& number, V threads_left) {
   V completed = b.CreateSub(fresh, b.CreateURem(fresh, expected));
   V is_here = b.CreateAnd(s.load(waits_), b.CreateICmpEQ(s.load(id_), id));
   V is_in = b.CreateICmpULT(b.CreateSub(s.load(ticket_), done), completed);
-  s.if_then(b.CreateAnd(is_here, is_in), [&] {
-    s.store(waits_, b.getFalse());
-    s.store(counted_, b.CreateSub(counted, s.load(number.done_counted)));
-  });
+  s.if_then(b.CreateAnd(is_here, is_in), [&] { release(number, counted); });
   s.if_then(b.CreateICmpNE(completed, s.u32(0)), [&] {
     s.store(number.done, b.CreateAdd(done, completed));
     s.store(number.done_counted, counted);

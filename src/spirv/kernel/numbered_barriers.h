@@ -27,6 +27,9 @@ class NumberedBarriers {
   void leave();
   /// Lets threads go on whose barrier is complete. All arrivals must be visible, by a barrier.
   void complete();
+  /// Completes barriers of a number of threads as if ended threads had arrived, as the CPU does if
+  /// no thread can go on; true if there was one. The block must come by together.
+  V complete_with_ended();
   /// True for a thread that waits.
   V waits() { return s.load(waits_); }
   /// The threads of the thread's last barrier whose truth a reduction counts.
@@ -38,6 +41,7 @@ class NumberedBarriers {
     Shader::Variable done, done_counted;  // arrivals, and those counted, of complete barriers
   };
   void complete(const Number& number, V threads_left);
+  void release(const Number& number, V counted);
   Id word_of(uint32_t first, V id) { return s.state_word(b.CreateAdd(s.u32(first), id)); }
   V add(Id place, uint32_t amount);
 

@@ -44,7 +44,7 @@ Stepped::Stepped(Shader& shader, const std::vector<const ptx::Instruction*>& spi
       yields_(graph_.size()) {
   auto* word_type = b.getInt32Ty();
   for (Shader::Variable* one :
-       {&state_, &key_, &turn_, &members_, &resume_, &count_, &stamp_, &current_}) {
+       {&state_, &key_, &turn_, &members_, &resume_, &count_, &stamp_, &current_, &waits_at_}) {
     *one = s.new_variable(word_type);
   }
   counted_ = s.new_variable(b.getInt1Ty());
@@ -78,6 +78,7 @@ void Stepped::begin() {
   s.store(resume_, s.u32(0));
   s.store(counted_, b.getFalse());
   s.store(count_, s.u32(0));
+  s.store(waits_at_, s.u32(0));
   barriers_.begin();
   s.barrier();
 }
@@ -148,12 +149,7 @@ V Stepped::step() {
     }
   }
   cases.emplace_back(kBarrierKey & kStateMask, [&] { release_barrier(); });
-  cases.emplace_back(kBlockedKey & kStateMask, [&] {
-    s.if_then(is_active(), [&] {
-      s.note_fault(FaultKind::deadlock, s.kernel.function->code[0], s.u64(0), s.u32(0));
-      finish_thread();
-    });
-  });
+  cases.emplace_back(kBlockedKey & kStateMask, [&] { end_deadlock(); });
   s.choose(b.CreateAnd(current, s.u32(kStateMask)), cases);
   return b.CreateICmpNE(s.load(current_), s.u32(kDoneKey));
 }
@@ -217,6 +213,7 @@ void Stepped::emit_end(BlockId block) {
         members = s.operand(inst, inst.ptx->operands[inst.ptx->operand_count - 1], Type::b32);
       }
       s.store(members_, members);
+      s.store(waits_at_, s.u32(inst.ptx->location.line));
       return s.store(state_, s.u32(state_of(block) + 1));
     }
     case Terminator::barrier:
@@ -227,6 +224,7 @@ void Stepped::emit_end(BlockId block) {
 void Stepped::emit_barrier(BlockId block) {
   const simt::BasicBlock& one = s.kernel.blocks[block];
   s.store(members_, s.u32(0));
+  s.store(waits_at_, s.u32(one.terminator_ptx->location.line));
   if (simt::is_cluster_wait(*one.terminator_ptx)) {
     lowering_.takes_barrier(one);  // refuses it
     return;
@@ -242,6 +240,21 @@ void Stepped::emit_barrier(BlockId block) {
   s.store(counted_, reduces ? lowering_.counted_at(one) : b.getFalse());
   s.store(resume_, s.u32(state_of(block) + 1));
   s.store(state_, s.u32(kAtBarrier));
+}
+
+/// Ends all threads that wait, if counting ended ones at numbered barriers does not help.
+void Stepped::end_deadlock() {
+  const auto end = [&] {
+    s.if_then(is_active(), [&] {
+      V kind = s.u32(word(FaultKind::deadlock));
+      s.note_fault(kind, s.load(waits_at_), s.u64(0), s.u32(0), {});
+      finish_thread();
+    });
+  };
+  if (!barriers_.exist()) return end();
+  V helps = barriers_.complete_with_ended();
+  s.barrier();  // before threads end
+  s.if_then(b.CreateNot(helps), end);
 }
 
 void Stepped::finish_thread() {

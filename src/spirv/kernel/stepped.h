@@ -26,6 +26,7 @@ class Stepped {
   void emit_end(simt::BlockId block);
   void emit_barrier(simt::BlockId block);
   void release_barrier();
+  void end_deadlock();
   void finish_thread();
   void go(simt::BlockId from, size_t edge);
   uint32_t state_of(simt::BlockId block) const { return 2 * order_[block]; }
@@ -44,6 +45,7 @@ class Stepped {
   std::vector<uint8_t> yields_;  // by block: threads that come back to it let others go first
   bool has_warp_syncs_ = false;
   Shader::Variable state_, key_, turn_, members_, resume_, counted_, count_, stamp_, current_;
+  Shader::Variable waits_at_;  // the line of the operation at which the thread has last waited
 };
 
 }  // namespace km::spirv

@@ -250,6 +250,20 @@ TEST(Ptx, ProducerAndConsumer) {
   expect_bits("producer_consumer", out.read(), want);
 }
 
+TEST(Ptx, DeadlocksAtNumberedBarriersEnd) {
+  KM_NEEDS_FAULTS();
+  Session own;
+  EXPECT_EQ(own.ptx_file("barriers.ptx").try_run("waits_apart", Shape{{3}, {64}}),
+            KM_ERROR_LAUNCH_FAILED);
+  EXPECT_NE(last_error_message().find("deadlock: "), std::string::npos) << last_error_message();
+}
+
+TEST(Ptx, EndedThreadsArriveIfNoneCanGoOn) {
+  Buffer<uint32_t> out(session(), 32);
+  barriers().run("waits_for_the_ended", Shape{{1}, {64}}, out);
+  expect_bits("waits_for_the_ended", out.read(), vector<uint32_t>(32, 7));
+}
+
 TEST(Ptx, ShrinkingBlock) {
   const auto values = random_u32(128, 9);
   Buffer<uint32_t> data(session(), values);
