@@ -47,7 +47,8 @@ struct DeviceFacts {
   bool can_preserve_denorms_32 = false, can_preserve_denorms_64 = false;
   bool can_round_to_nearest_32 = false, can_round_to_nearest_64 = false;
   bool can_preserve_nan_32 = false, can_preserve_nan_64 = false;
-  /// The driver ends a loop after so many iterations; 0: it does not.
+  /// The driver ends a thread's loops after so many rounds of all of them, counted together with
+  /// those of the threads beside it; 0: it does not.
   uint32_t most_loop_iterations = 0;
   /// Threads that have left a loop lose values of it that the driver keeps in registers, while
   /// others go on: such values must lie in memory.
@@ -172,8 +173,9 @@ enum class FaultKind : uint32_t {
   illegal_address = 1,
   misaligned_address = 2,
   trap = 3,
-  deadlock = 5,   // threads of a block wait for each other for ever
-  assertion = 4,  // address is that of four 64-bit words: message, file, line, function
+  deadlock = 5,    // threads of a block wait for each other for ever
+  ended_loop = 6,  // the driver has ended a loop: DeviceFacts::most_loop_iterations
+  assertion = 4,   // address is that of four 64-bit words: message, file, line, function
 };
 
 /// The first fault of a launch. The thread that changes `kind` from none by an atomic exchange

@@ -41,59 +41,49 @@ void Shader::if_else(V condition, const Body& then, const Body& otherwise) {
   label(end);
 }
 
+/// The loop of the kernel, and true behind it for threads that would go round again: those whose
+/// loops the driver has ended (`most_loop_iterations`).
+V Shader::loop(const std::function<V()>& body) {
+  auto& writer = context.writer;
+  const Id header = writer.new_id(), inside = writer.new_id(), next = writer.new_id(),
+           end = writer.new_id();
+  // In another function the compiler would know that no thread goes round again behind the loop.
+  const bool is_limited = facts.most_loop_iterations != 0 && &b.code() == &main;
+  Variable more;
+  if (is_limited) more = new_variable(b.getInt1Ty());
+  branch(header);
+  label(header);
+  append(b.code().body, Op::OpLoopMerge, {end, next, word(spv::LoopControlMask::DontUnroll)});
+  branch(inside);
+  label(inside);
+  V again = nullptr;
+  nested(1, [&] { again = body(); });
+  if (is_limited) store(more, again);
+  branch(next);
+  label(next);
+  append(b.code().body, Op::OpBranchConditional, {again->id, header, end});
+  label(end);
+  if (!is_limited) return b.getFalse();
+  V early = load(more);
+  if_then(early, [&] { keep_ended_loop(); });
+  return early;
+}
+
 namespace {
 
-/// The rounds of an inner loop where the driver ends loops that are too long.
-constexpr uint32_t kRoundsOfInnerLoop = 32768;
+/// The driver counts the rounds of all loops of a thread: these are not worth one for each number.
+constexpr uint32_t kBodiesOfARound = 8;
 
 }  // namespace
 
-void Shader::loop(const std::function<V()>& body) {
-  auto& writer = context.writer;
-  const auto open = [&](Id header, Id end, Id next) {
-    const Id inside = writer.new_id();
-    branch(header);
-    label(header);
-    append(b.code().body, Op::OpLoopMerge, {end, next, word(spv::LoopControlMask::DontUnroll)});
-    branch(inside);
-    label(inside);
-  };
-  const auto close = [&](Id header, Id end, Id next, V again) {
-    branch(next);
-    label(next);
-    append(b.code().body, Op::OpBranchConditional, {again->id, header, end});
-    label(end);
-  };
-  const Id header = writer.new_id(), end = writer.new_id(), next = writer.new_id();
-  if (facts.most_loop_iterations == 0) {
-    open(header, end, next);
-    V again = nullptr;
-    nested(1, [&] { again = body(); });
-    return close(header, end, next, again);
-  }
-  // Two loops: the inner one ends early, and the outer one goes round again.
-  const Id inner = writer.new_id(), inner_end = writer.new_id(), inner_next = writer.new_id();
-  const Variable rounds = new_variable(b.getInt32Ty()), more = new_variable(b.getInt1Ty());
-  open(header, end, next);
-  store(rounds, u32(0));
-  open(inner, inner_end, inner_next);
-  V again = nullptr;
-  nested(2, [&] { again = body(); });
-  V count = b.CreateAdd(load(rounds), u32(1));
-  store(rounds, count);
-  store(more, again);
-  V stays = b.CreateAnd(again, b.CreateICmpULT(count, u32(kRoundsOfInnerLoop)));
-  close(inner, inner_end, inner_next, stays);
-  close(header, end, next, load(more));
-}
-
 void Shader::repeat(uint32_t count, const std::function<void(V)>& body) {
+  const uint32_t bodies =
+      facts.most_loop_iterations != 0 && count % kBodiesOfARound == 0 ? kBodiesOfARound : 1;
   const Variable index = new_variable(b.getInt32Ty());
   store(index, u32(0));
   loop([&] {
-    V i = load(index);
-    body(i);
-    V after = b.CreateAdd(i, u32(1));
+    for (uint32_t i = 0; i < bodies; ++i) body(b.CreateAdd(load(index), u32(i)));
+    V after = b.CreateAdd(load(index), u32(bodies));
     store(index, after);
     return b.CreateICmpULT(after, u32(count));
   });

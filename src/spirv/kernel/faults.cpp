@@ -43,6 +43,10 @@ void Shader::keep_fault(V kind, const ptx::Instruction& at, V address, uint32_t 
   });
 }
 
+void Shader::keep_ended_loop() {
+  keep_fault(u32(word(FaultKind::ended_loop)), kernel.function->code[0], u64(0), 0);
+}
+
 void Shader::begin_faults() {
   fault_kind_ = new_variable(b.getInt32Ty());
   fault_line_ = new_variable(b.getInt32Ty());

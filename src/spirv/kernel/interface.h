@@ -77,6 +77,8 @@ class ShaderInterface {
   bool uses_local_memory() const { return local_ != 0; }
   /// Bytes of shared memory before the dynamic part.
   uint64_t own_shared_bytes() const;
+  /// Zero, which no driver's compiler knows.
+  V unknown_zero() const { return unknown_zero_; }
   /// Workgroup memory beside the kernel's own, for the largest block.
   uint64_t shared_extra_bytes() const;
 

@@ -19,6 +19,8 @@ using spv::Op;
 namespace {
 
 constexpr uint64_t kUpper = 32;
+/// The result of a search for an allocation that the driver has ended.
+constexpr uint64_t kEndedSearch = 1;
 
 bool names_shared(const ptx::Instruction& instruction) {
   return instruction.has(Modifier::shared) || instruction.has(Modifier::shared_cta);
@@ -76,19 +78,30 @@ void Memory::in_space(const simt::Inst& inst, const Place& place, uint32_t size_
       [&] { checked(inst, {Space::shared, offset}, size_bytes, align_bytes, access); }, local);
 }
 
-/// True if one allocation holds the bytes: a binary search for the last one that begins before. All
-/// threads make as many rounds, so that none leaves the loop before others (`loses_loop_values`).
+/// True if one allocation holds the bytes. A search that the driver has ended is the thread's
+/// fault.
 V Memory::is_allocated(V address, uint32_t size_bytes) {
+  V entry = allocation_of(address, size_bytes);
+  if (s.facts.most_loop_iterations != 0) {
+    s.if_then(b.CreateICmpEQ(entry, s.u64(kEndedSearch)), [&] { s.keep_ended_loop(); });
+  }
+  return b.CreateICmpUGT(entry, s.u64(kEndedSearch));
+}
+
+/// The address of the allocation that holds the bytes, or 0: a binary search for the last one that
+/// begins before. All threads make as many rounds, so that none leaves the loop before others
+/// (`loses_loop_values`).
+V Memory::allocation_of(V address, uint32_t size_bytes) {
   const std::vector<V> arguments{s.record_u64(offsetof(LaunchRecord, allocations)),
                                  s.record_u32(offsetof(LaunchRecord, allocation_count)), address,
-                                 s.u64(size_bytes)};
-  V found = s.call("km_is_allocated", b.getInt32Ty(), arguments, [&](const std::vector<V>& given) {
+                                 s.u64(size_bytes), s.unknown_zero()};
+  return s.call("km_allocation_of", b.getInt64Ty(), arguments, [&](const std::vector<V>& given) {
     const auto low = s.new_variable(b.getInt32Ty()), high = s.new_variable(b.getInt32Ty());
-    const auto result = s.new_variable(b.getInt32Ty()), left = s.new_variable(b.getInt32Ty());
+    const auto result = s.new_variable(b.getInt64Ty()), left = s.new_variable(b.getInt32Ty());
     s.store(left, given[1]);
     s.store(low, s.u32(0));
     s.store(high, given[1]);
-    s.store(result, s.u32(0));
+    s.store(result, s.u64(0));
     const auto entry = [&](V index) {
       return b.CreateAdd(
           given[0], b.CreateMul(b.CreateZExt(index, b.getInt64Ty()), s.u64(sizeof(Allocation))));
@@ -109,18 +122,23 @@ V Memory::is_allocated(V address, uint32_t size_bytes) {
         s.store(left, half);
         return b.CreateICmpNE(half, s.u32(0));
       });
+      // The compiler takes it for granted that nothing is left behind the loop.
+      V rest = b.CreateAdd(s.load(left), given[4]);
+      s.if_then(b.CreateICmpNE(rest, s.u32(0)), [&] {
+        s.store(low, s.u32(0));
+        s.store(result, s.u64(kEndedSearch));
+      });
       s.if_then(b.CreateICmpNE(s.load(low), s.u32(0)), [&] {
         V last = entry(b.CreateSub(s.load(low), s.u32(1)));
         V end = s.load_global(b.CreateAdd(last, s.u64(offsetof(Allocation, end))), b.getInt64Ty(),
                               sizeof(uint64_t));
         V room = b.CreateSub(end, given[2]);
         V fits = b.CreateAnd(b.CreateICmpULT(given[2], end), b.CreateICmpULE(given[3], room));
-        s.store(result, b.CreateZExt(fits, b.getInt32Ty()));
+        s.store(result, b.CreateSelect(fits, last, s.u64(0)));
       });
     });
     return s.load(result);
   });
-  return b.CreateICmpNE(found, s.u32(0));
 }
 
 void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,

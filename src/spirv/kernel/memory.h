@@ -37,6 +37,7 @@ class Memory {
   void checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
                uint32_t align_bytes, const Access& access);
   V is_allocated(V address, uint32_t size_bytes);
+  V allocation_of(V address, uint32_t size_bytes);
   V is_inside(const Place& place, uint32_t size_bytes);
   bool is_known_inside(const Place& place, uint32_t size_bytes, uint32_t align_bytes) const;
 

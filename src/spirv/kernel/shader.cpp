@@ -12,11 +12,11 @@ Shader::Shader(const ShaderInput& from)
     store_word(state_word(u32(kLockWord)), u32(0));
     barrier();
   }
-  if (input.options.checked) begin_faults();
+  if (keeps_faults()) begin_faults();
 }
 
 Code Shader::finish() {
-  if (input.options.checked) end_faults();
+  if (keeps_faults()) end_faults();
   declare_kept_words();
   append(main.body, spv::Op::OpReturn, std::initializer_list<uint32_t>{});
   return context.writer.finish(main, facts.spirv_version);

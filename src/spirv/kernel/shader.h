@@ -32,9 +32,10 @@ class Shader : public ShaderInterface {
   using Body = std::function<void()>;
   void if_then(V condition, const Body& then);
   void if_else(V condition, const Body& then, const Body& otherwise);
-  /// do body while (condition that the body returns), of any number of rounds.
-  void loop(const std::function<V()>& body);
-  /// for (i = 0; i < count; ++i) body(i), at most 65,535 times.
+  /// do body while (condition that the body returns). The result is true for threads that would go
+  /// round again, because the driver has ended the loop, which is a fault of the kernel's threads.
+  V loop(const std::function<V()>& body);
+  /// for (i = 0; i < count; ++i) body(i), which may stand there several times.
   void repeat(uint32_t count, const std::function<void(V)>& body);
   /// switch (selector), uniform; other numbers do nothing.
   void choose(V selector, const std::vector<std::pair<uint32_t, Body>>& cases);
@@ -89,11 +90,14 @@ class Shader : public ShaderInterface {
   void note_fault(V kind, V line, V address, V size_bytes, const std::vector<V>& words);
   void note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
                   const std::vector<V>& words = {});
+  /// Keeps the fault of a thread one of whose loops the driver has ended.
+  void keep_ended_loop();
   bool uses_printf = false;
 
  private:
   Id kept_word(uint32_t slot);
   void declare_kept_words();
+  bool keeps_faults() const { return input.options.checked || facts.most_loop_iterations != 0; }
   void begin_faults();
   void end_faults();
   void branch(Id to);

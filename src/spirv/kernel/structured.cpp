@@ -100,11 +100,12 @@ void Structured::set_target(BlockId target) {
 
 void Structured::emit_tree(BlockId block) {
   if (!is_header_[block]) return emit_block(block);
-  s.loop([&] {
+  V early = s.loop([&] {
     emit_block(block);
     pending_.erase(block);
     return b.CreateICmpEQ(s.load(target_), s.u32(block));
   });
+  s.if_then(early, [&] { set_target(exit_); });
   for (const BlockId next : after_[block]) emit_at_target(next);
 }
 

@@ -455,6 +455,25 @@ TEST(Memory, GridStride) {
   }
 }
 
+/// A driver may end the loops of a thread (lavapipe does): that is a fault, never another result.
+TEST(Memory, ManyRoundsAreRightOrAFault) {
+  KM_NEEDS_FAULTS();
+  const uint32_t n = 100003;
+  const auto x = random_f32(n, 24, -1.0f, 1.0f), y = random_f32(n, 25, -1.0f, 1.0f);
+  Session own;
+  Buffer<float> in(own, x), out(own, y);
+  const km_status status =
+      own.cuda("memory/memory.cu").try_run("grid_stride", Shape{{1}, {1}}, in, out, 1.5f, n);
+  if (status != KM_SUCCESS) {
+    const std::string message = last_error_message();
+    EXPECT_NE(message.find("the driver ends the loops"), std::string::npos) << message;
+    return;
+  }
+  vector<float> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back(std::fma(1.5f, x[i], y[i]));
+  expect_bits("grid_stride", out.read(), want);
+}
+
 TEST(Memory, ThreeDimensions) {
   const uint32_t nx = 21, ny = 13, nz = 6;
   for (const Dim block :

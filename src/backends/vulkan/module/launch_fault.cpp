@@ -58,6 +58,10 @@ Error error_of(Epoch& epoch, const spirv::FaultRecord& record) {
       return make_error(KM_ERROR_LAUNCH_FAILED,
                         "deadlock: threads of a block wait for each other at barriers or for "
                         "warps that the others cannot reach");
+    case spirv::FaultKind::ended_loop:
+      return make_error(KM_ERROR_LAUNCH_FAILED,
+                        "the driver ends the loops of a thread after some 65,000 rounds of all of "
+                        "them, and the kernel has more: give each thread less to do");
     case spirv::FaultKind::none:
       break;
   }
