@@ -25,15 +25,20 @@ class UniformBlocks {
     target[block] = 1;
     const simt::BlockSet before = simt::reaching(kernel_, target);
     for (BlockId b = 0; b < graph_.size(); ++b) {
-      if (shapes_.warp_branch[b] && before[b] && !meets_.always_reaches(b, block) &&
-          !meets_again_in_loop(b)) {
-        return false;
-      }
+      if (shapes_.warp_branch[b] && before[b] && parts(b, block)) return false;
     }
     return true;
   }
 
  private:
+  /// True if warps that part at the end of `branch` may come to `block` apart. To its own block a
+  /// branch leads by a loop alone.
+  bool parts(BlockId branch, BlockId block) {
+    if (meets_again_in_loop(branch)) return false;
+    if (branch == block) return shapes_.loops.innermost[branch] != UINT32_MAX;
+    return !meets_.always_reaches(branch, block);
+  }
+
   /// True if the sides of the branch meet before the next round of its loop.
   bool meets_again_in_loop(BlockId branch) {
     const uint32_t loop = shapes_.loops.innermost[branch];

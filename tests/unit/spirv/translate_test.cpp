@@ -146,6 +146,40 @@ TEST(Translate, ADeviceOfWhichNothingIsKnownRunsNothing) {
   EXPECT_FALSE(Program::load(*module, DeviceFacts{}));
 }
 
+/// Warps leave the loop, whose first block votes, in different rounds.
+constexpr char kVotesInALoop[] = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry votes(.param .u64 x)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  .reg .pred %p<3>;
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd1];
+AGAIN:
+  setp.gt.u32 %p1, %r2, 1;
+  vote.sync.any.pred %p2, %p1, -1;
+  @!%p2 bra DONE;
+  shr.u32 %r2, %r2, 1;
+  bra.uni AGAIN;
+DONE:
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+
+TEST(Translate, WarpsThatLeaveALoopApartAreStepped) {
+  const auto module = ptx::parse(kVotesInALoop, "votes.ptx");
+  ASSERT_TRUE(module) << module.error().message;
+  const auto program = Program::load(*module, lavapipe());
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ((*program)->kernels()[0].mode, Mode::stepped);
+}
+
 /// A kernel with so many branches, each on the way that the one before has left open.
 std::string nest_of(uint32_t branches) {
   std::string text = R"(.version 8.0
