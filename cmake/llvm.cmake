@@ -7,7 +7,7 @@ if(NOT KM_LLVM_CONFIG)
 endif()
 
 # What is linked but not used costs nothing: --gc-sections and archive semantics drop it.
-set(km_llvm_components core support analysis passes target ${KM_LLVM_TARGET} mc object bitreader
+set(km_llvm_components core support analysis passes target ${km_llvm_targets} mc object bitreader
   bitwriter irreader linker debuginfodwarf)
 
 function(km_llvm_query out)
@@ -26,6 +26,9 @@ endif()
 km_llvm_query(km_llvm_include --includedir)
 km_llvm_query(km_llvm_files --link-static --libfiles ${km_llvm_components})
 separate_arguments(km_llvm_files UNIX_COMMAND "${km_llvm_files}")
+# llvm-config is of this machine; its names lie in the sysroot of a cross build too.
+list(TRANSFORM km_llvm_files PREPEND "${CMAKE_SYSROOT}")
+set(km_llvm_include ${CMAKE_SYSROOT}${km_llvm_include})
 
 find_library(KM_ZSTD_STATIC NAMES libzstd.a REQUIRED DOC "libzstd-dev of Debian has it")
 find_library(KM_ZLIB_STATIC NAMES libz.a REQUIRED DOC "zlib1g-dev of Debian has it")

@@ -57,7 +57,7 @@ _kernelmill() {
       mapfile -t COMPREPLY < <(compgen -W "$common --json --instantiate --device" -- "$cur")
       ;;
     kernels:*) _filedir '@(cu|ptx|kmo)' ;;
-    compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --target --block --instantiate" -- "$cur") ;;
+    compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --target --block --isa --instantiate" -- "$cur") ;;
     compile:*) _filedir cu ;;
     corpus:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --json --verbose --device --block --jobs --seconds" \

@@ -92,6 +92,8 @@ complete -c kernelmill -n $compile -a "(__fish_complete_suffix .cu)"
 complete -c kernelmill -n $compile -s o -l output -r -d "Where the result goes"
 complete -c kernelmill -n $compile -l target -x -a "ptx cpu" -d "What to compile for"
 complete -c kernelmill -n $compile -s b -l block -x -d "A block size to make code for"
+complete -c kernelmill -n $compile -l isa -x -a "x86-64-v2 avx2 avx512 neon" \
+    -d "Vector instruction set"
 complete -c kernelmill -n $compile -l instantiate -x -d "Instantiate a template kernel"
 
 set -l exec "__fish_seen_subcommand_from exec"

@@ -3,6 +3,7 @@
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/exec/exec_program.h"
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/source.h"
@@ -24,6 +25,7 @@ class CompileCommand : public Command {
   std::string file_;
   std::string output_;
   std::string target_ = "ptx";
+  std::string isa_;
   std::vector<std::string> blocks_;
   std::vector<std::string> instances_;
   CompileOptions options_;
@@ -50,6 +52,11 @@ CompileCommand::CompileCommand(CLI::App& app)
       ->type_name("X[,Y[,Z]]")
       ->allow_extra_args(false);
   parser_
+      ->add_option("--isa", isa_,
+                   "With --target cpu: the vector instruction set, of this or another architecture "
+                   "(KM_CPU_OBJECT_ISA)")
+      ->type_name("NAME");
+  parser_
       ->add_option("--instantiate", instances_,
                    "Instantiate a template kernel and say its name in the PTX: 'scale<float>'")
       ->type_name("NAME")
@@ -70,6 +77,8 @@ Status CompileCommand::write_object(const std::string& output, const Source& sou
     KM_ASSIGN(const auto size, parse_dimensions(block, "--block"));
     sizes.insert(sizes.end(), size.begin(), size.end());
   }
+  // The backend reads its settings when it is loaded, which opening a device does.
+  if (!isa_.empty()) KM_TRY(set_variable("KM_CPU_OBJECT_ISA", isa_));
   Device device;
   Context context;
   Module module;
@@ -90,6 +99,9 @@ Status CompileCommand::compile() const {
   const std::string output = output_path();
   if (target_ == "ptx" && !blocks_.empty()) {
     return usage_error("--block goes with --target cpu: PTX is for blocks of any size");
+  }
+  if (target_ == "ptx" && !isa_.empty()) {
+    return usage_error("--isa goes with --target cpu: PTX is for every machine");
   }
   if (output == "-" && target_ == "cpu") {
     return usage_error("object code goes to a file: name it by --output");

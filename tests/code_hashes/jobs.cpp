@@ -31,8 +31,9 @@ constexpr Kind kKinds[] = {
 /// change the choice of no other object.
 bool is_chosen(const std::string& name, unsigned every) { return hash128(name).low % every == 0; }
 
-void add_kernel(const Job& base, unsigned every, std::vector<Job>* jobs) {
-  for (const Machine& machine : Machine::all()) {
+void add_kernel(const Job& base, unsigned every, std::span<const Machine> machines,
+                std::vector<Job>* jobs) {
+  for (const Machine& machine : machines) {
     for (const Mode mode : {Mode::run_to_completion, Mode::fibers, Mode::independent_threads}) {
       for (const Kind& kind : kKinds) {
         if (mode != Mode::run_to_completion && !kind.in_all_modes) continue;
@@ -60,7 +61,8 @@ Result<std::shared_ptr<const simt::Program>> load(const ModuleText& text) {
 
 }  // namespace
 
-std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every) {
+std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every,
+                         std::span<const Machine> machines) {
   std::vector<Job> jobs;
   for (const ModuleText& text : modules) {
     Job job;
@@ -82,17 +84,18 @@ std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every)
       Job of_kernel = job;
       of_kernel.kernel = k;
       of_kernel.name += " " + job.program->kernels()[k].name;
-      add_kernel(of_kernel, every, &jobs);
+      add_kernel(of_kernel, every, machines, &jobs);
     }
   }
   return jobs;
 }
 
-std::string hash_of(const Job& job) {
-  if (!job.program) return hash128(job.error).text();
+Outcome outcome_of(const Job& job) {
+  if (!job.program) return {hash128(job.error).text(), {}};
   const auto object = simt::compile(*job.program, job.kernel, job.variant);
-  if (!object) return hash128(object.error().message).text();
-  return hash128(object->data(), object->size()).text();
+  if (object) return {hash128(object->data(), object->size()).text(), {}};
+  const std::string& message = object.error().message;
+  return {hash128(message).text(), object.error().status == KM_ERROR_COMPILER ? message : ""};
 }
 
 }  // namespace km::code_hashes

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,16 @@ struct Job {
   std::string error;  // of the module; then there is nothing to make
 };
 
-/// One of `every` objects of the modules, chosen by their names, in an order that does not depend
-/// on the engine.
-std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every);
+/// One of `every` objects of the modules for the machines, chosen by their names, in an order that
+/// does not depend on the engine.
+std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every,
+                         std::span<const simt::Machine> machines);
 
-/// The hash of the object's bytes, or of the message of an error: 32 digits.
-std::string hash_of(const Job& job);
+/// The result of making an object.
+struct Outcome {
+  std::string hash;     // of the object's bytes, or of the message of an error: 32 digits
+  std::string failure;  // of LLVM; empty if the object was made, or its kernel is not supported
+};
+Outcome outcome_of(const Job& job);
 
 }  // namespace km::code_hashes

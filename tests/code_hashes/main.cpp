@@ -1,10 +1,12 @@
 // Hashes the machine code of all kernels:
-//   km_code_hashes [--every=N] [--threads=N] [--random=N] [--compare=TABLE] [FOLDER ...]
+//   km_code_hashes [--every=N] [--threads=N] [--random=N] [--isa=NAME] [--compare=TABLE]
+//                  [FOLDER ...]
 // The table goes to standard output: a hash and a name in each line. --every=N takes one of N
-// objects, by their names. Folders replace the kernels of this repository. --compare names a table
-// of an earlier run: objects that have changed, or that it lacks, are printed instead, and the
-// status is 1 if any has changed. Objects that only the table has are none: --every may have left
-// them out.
+// objects, by their names. --isa=NAME makes them for that instruction set, of any architecture,
+// instead of all of this one; objects that LLVM fails to make go to standard error as "failed:
+// NAME: REASON". Folders replace the kernels of this repository. --compare names a table of an
+// earlier run: objects that have changed, or that it lacks, are printed instead, and the status is
+// 1 if any has changed. Objects that only the table has are none: --every may have left them out.
 #include <atomic>
 #include <charconv>
 #include <cstdio>
@@ -28,12 +30,19 @@ constexpr int kMostPrinted = 40;
 struct Options {
   unsigned every = 1, threads = 2, random = 0;
   std::string table;
+  std::vector<simt::Machine> machines = simt::Machine::all();
   std::vector<std::string> folders;
 };
 
 bool parse_number(std::string_view text, unsigned* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
   return error == std::errc() && end == text.data() + text.size() && *out != 0;
+}
+
+bool parse_machine(std::string_view name, std::vector<simt::Machine>* out) {
+  const auto machine = simt::Machine::of_name(name);
+  if (machine) *out = {*machine};
+  return machine.has_value();
 }
 
 bool parse(int argc, char** argv, Options* options) {
@@ -46,7 +55,8 @@ bool parse(int argc, char** argv, Options* options) {
       options->folders.emplace_back(argument);
     } else if (name == "--compare" && !value.empty()) {
       options->table = value;
-    } else if (!(name == "--every" && parse_number(value, &options->every)) &&
+    } else if (!(name == "--isa" && parse_machine(value, &options->machines)) &&
+               !(name == "--every" && parse_number(value, &options->every)) &&
                !(name == "--threads" && parse_number(value, &options->threads)) &&
                !(name == "--random" && parse_number(value, &options->random))) {
       return false;
@@ -63,17 +73,21 @@ std::vector<ModuleText> modules_of(const Options& options) {
   return modules;
 }
 
-std::vector<std::string> hash_all(const std::vector<Job>& jobs, unsigned threads) {
-  std::vector<std::string> hashes(jobs.size());
+std::vector<Outcome> make_all(const std::vector<Job>& jobs, unsigned threads) {
+  std::vector<Outcome> outcomes(jobs.size());
   std::atomic<size_t> next{0};
   std::vector<std::thread> workers;
   for (unsigned t = 0; t < threads; ++t) {
     workers.emplace_back([&] {
-      for (size_t i = next++; i < jobs.size(); i = next++) hashes[i] = hash_of(jobs[i]);
+      for (size_t i = next++; i < jobs.size(); i = next++) outcomes[i] = outcome_of(jobs[i]);
     });
   }
   for (std::thread& worker : workers) worker.join();
-  return hashes;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (outcomes[i].failure.empty()) continue;
+    std::fprintf(stderr, "failed: %s: %s\n", jobs[i].name.c_str(), outcomes[i].failure.c_str());
+  }
+  return outcomes;
 }
 
 using Table = std::map<std::string, std::string>;  // from names to hashes
@@ -87,12 +101,12 @@ bool read_table(const std::string& path, Table* table) {
   return !table->empty();
 }
 
-int compare(const std::vector<Job>& jobs, const std::vector<std::string>& hashes,
+int compare(const std::vector<Job>& jobs, const std::vector<Outcome>& outcomes,
             const Table& table) {
   int changed = 0, added = 0;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const auto before = table.find(jobs[i].name);
-    if (before != table.end() && before->second == hashes[i]) continue;
+    if (before != table.end() && before->second == outcomes[i].hash) continue;
     int& count = before == table.end() ? added : changed;
     if (++count > kMostPrinted) continue;
     std::printf("%s: %s\n", before == table.end() ? "new" : "changed", jobs[i].name.c_str());
@@ -112,15 +126,15 @@ int run(const Options& options) {
     return 2;
   }
   const std::vector<ModuleText> modules = modules_of(options);
-  const std::vector<Job> jobs = jobs_of(modules, options.every);
+  const std::vector<Job> jobs = jobs_of(modules, options.every, options.machines);
   const std::clock_t before = std::clock();
-  const std::vector<std::string> hashes = hash_all(jobs, options.threads);
+  const std::vector<Outcome> outcomes = make_all(jobs, options.threads);
   std::fprintf(stderr, "%zu modules, %zu objects, made in %.1f s of processor time\n",
                modules.size(), jobs.size(),
                static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
-  if (!options.table.empty()) return compare(jobs, hashes, table);
+  if (!options.table.empty()) return compare(jobs, outcomes, table);
   for (size_t i = 0; i < jobs.size(); ++i) {
-    std::printf("%s %s\n", hashes[i].c_str(), jobs[i].name.c_str());
+    std::printf("%s %s\n", outcomes[i].hash.c_str(), jobs[i].name.c_str());
   }
   return jobs.empty() ? 1 : 0;
 }
@@ -132,8 +146,8 @@ int main(int argc, char** argv) {
   km::code_hashes::Options options;
   if (!km::code_hashes::parse(argc, argv, &options)) {
     std::fprintf(stderr,
-                 "usage: %s [--every=N] [--threads=N] [--random=N] [--compare=TABLE] "
-                 "[FOLDER ...]\n",
+                 "usage: %s [--every=N] [--threads=N] [--random=N] [--isa=NAME] "
+                 "[--compare=TABLE] [FOLDER ...]\n",
                  argv[0]);
     return 2;
   }

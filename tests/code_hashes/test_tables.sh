@@ -25,3 +25,11 @@ grep -q ' 0 changed, 1 new' "$folder/found"
 "$program" --every=7 --random=4 2>/dev/null >"$folder/sample"
 [[ -s "$folder/sample" ]]
 cmp "$folder/sample" <(grep -E ' random[1-4] ' "$folder/table")
+
+# Machine code for another architecture is made here too.
+"$program" --every=3 --random=8 --isa=neon 2>"$folder/errors" >"$folder/neon"
+[[ -s "$folder/neon" ]]
+if grep '^failed: ' "$folder/errors"; then
+  echo "LLVM makes no code of these kernels for AArch64"
+  exit 1
+fi

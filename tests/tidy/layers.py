@@ -156,14 +156,18 @@ ROOMS = {
         "tensors": set(),
         "check": {"tensors"},
         "x86_64": set(),
+        "aarch64": set(),
     },
     "src/simt/machine": {
         "": set(),
         "x86_64": set(),
+        "aarch64": set(),
+        "targets": {"x86_64", "aarch64"},
     },
     "src/simt/object": {
         "": set(),
         "x86_64": set(),
+        "aarch64": set(),
     },
     "src/simt/codegen": {
         "": set(),
@@ -359,7 +363,7 @@ def may_include(room: str, folder: str):
 
 
 # Folders of these names, at any depth, have what one architecture alone builds.
-ARCHITECTURES = ("x86_64",)
+ARCHITECTURES = ("x86_64", "aarch64")
 # Functions and members of a class.
 MAX_CLASS = (60, 25)
 

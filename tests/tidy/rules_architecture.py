@@ -7,8 +7,11 @@ from rules_code import includes
 from tree import File, Finding
 
 HOME = re.compile(rf"/(?:{'|'.join(ARCHITECTURES)})/")
-# The headers that choose the folder of this build's architecture.
-CHOOSES = re.compile(r"^src/base/arch/[^/]+\.h$")
+# The headers that choose the folder of this build's architecture, and the lists of those that code
+# is generated for.
+CHOOSES = re.compile(
+    r"^src/(?:base/arch/[^/]+\.h|simt/machine/targets/\w+\.cpp)$"
+)
 SOURCES = re.compile(r"^(src|dropin)/")
 
 # rule, where else it may stand, what is looked for, what is said

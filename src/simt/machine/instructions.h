@@ -1,5 +1,6 @@
-// Instructions that LLVM IR cannot express. The architecture's folder emits them; a function may be
-// called only for a machine with the capability that is named above it (simt/machine/machine.h).
+// Instructions that LLVM IR cannot express. The folder of the architecture that the module's triple
+// names emits them; a function may be called only for a machine with the capability that is named
+// above it (simt/machine/machine.h).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -24,12 +25,19 @@ V rounded_to_s32(llvm::IRBuilderBase& b, V real, Round round);
 /// Machine::has_unsigned_conversions().
 V rounded_to_u32(llvm::IRBuilderBase& b, V real, Round round);
 
-// ---- Every machine.
+// ---- Machine::has_saturating_conversions(): vectors that fill a register. Values out of range
+// give the nearest integer, and NaN gives zero.
+/// Converts f32 to i32.
+V saturated_to_s32(llvm::IRBuilderBase& b, V real, Round round);
+/// Converts f32 to u32.
+V saturated_to_u32(llvm::IRBuilderBase& b, V real, Round round);
+
+// ---- Machines without has_saturating_conversions().
 /// Converts f32 to i32, to nearest or toward zero; values out of range give 0x80000000. The vector
 /// fills a register, which need not be of the widest kind.
 V to_s32(llvm::IRBuilderBase& b, V real, bool nearest);
 
-// ---- Machine::has_f16_conversions().
+// ---- Machine::has_f16_conversions(), and has_directed_f16_conversions() but for Round::rn.
 /// The number of f32 lanes that narrow_to_f16() converts.
 constexpr unsigned kNarrowed = 8;
 /// Converts f32 to the bits of f16.

@@ -1,4 +1,4 @@
-// The choice among the machines of the architecture: support by this computer, and KM_CPU_ISA.
+// The choice among the machines: support by this computer, KM_CPU_ISA and KM_CPU_OBJECT_ISA.
 #include "simt/machine/machine.h"
 
 #include <llvm/ADT/StringMap.h>
@@ -33,19 +33,26 @@ size_t supported_kinds() {
 
 template <class Test>
 const MachineFacts* find(Test test) {
-  const auto table = machine_table();
-  const auto found = std::find_if(table.begin(), table.end(), test);
-  return found == table.end() ? nullptr : &*found;
+  for (const MachineTable table : machine_tables()) {
+    const auto found = std::find_if(table.begin(), table.end(), test);
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
 }
 
 /// Lists the names for a message: "x86-64-v2, avx2 or avx512".
-std::string all_names() {
-  const auto table = machine_table();
-  std::string text(table.front().name);
-  for (size_t i = 1; i < table.size(); ++i) {
-    text += (i + 1 == table.size() ? " or " : ", ") + std::string(table[i].name);
+std::string names_of(const std::vector<Machine>& machines) {
+  std::string text(machines.front().name());
+  for (size_t i = 1; i < machines.size(); ++i) {
+    text += (i + 1 == machines.size() ? " or " : ", ") + std::string(machines[i].name());
   }
   return text;
+}
+
+Error unknown_name(const char* variable, const std::string& name,
+                   const std::vector<Machine>& known) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s=%s: expected %s", variable, name.c_str(),
+                    names_of(known).c_str());
 }
 
 }  // namespace
@@ -53,6 +60,14 @@ std::string all_names() {
 std::vector<Machine> Machine::all() {
   std::vector<Machine> list;
   for (const MachineFacts& facts : machine_table()) list.push_back(Machine(facts));
+  return list;
+}
+
+std::vector<Machine> Machine::of_all_architectures() {
+  std::vector<Machine> list;
+  for (const MachineTable table : machine_tables()) {
+    for (const MachineFacts& facts : table) list.push_back(Machine(facts));
+  }
   return list;
 }
 
@@ -77,7 +92,11 @@ Machine Machine::best() {
   return Machine(machine_table()[count == 0 ? 0 : count - 1]);
 }
 
-bool Machine::runs_here() const { return facts_ < machine_table().data() + supported_kinds(); }
+bool Machine::runs_here() const {
+  const auto supported = machine_table().first(supported_kinds());
+  return std::any_of(supported.begin(), supported.end(),
+                     [&](const MachineFacts& facts) { return &facts == facts_; });
+}
 
 Result<Machine> Machine::selected() {
   if (supported_kinds() == 0) {
@@ -87,14 +106,19 @@ Result<Machine> Machine::selected() {
   const std::optional<std::string> wanted = env(EnvVar::KM_CPU_ISA);
   if (!wanted) return best();
   const std::optional<Machine> machine = of_name(*wanted);
-  if (!machine) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_ISA=%s: expected %s", wanted->c_str(),
-                      all_names().c_str());
-  }
+  if (!machine) return unknown_name("KM_CPU_ISA", *wanted, all());
   if (machine->runs_here()) return *machine;
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "KM_CPU_ISA=%s: this machine's best is %s; unset it or choose that",
                     wanted->c_str(), std::string(best().name()).c_str());
+}
+
+Result<std::optional<Machine>> Machine::selected_for_objects() {
+  const std::optional<std::string> wanted = env(EnvVar::KM_CPU_OBJECT_ISA);
+  if (!wanted) return std::optional<Machine>();
+  const std::optional<Machine> machine = of_name(*wanted);
+  if (machine) return machine;
+  return unknown_name("KM_CPU_OBJECT_ISA", *wanted, of_all_architectures());
 }
 
 }  // namespace km::simt

@@ -1,5 +1,5 @@
-// The machine for which code is generated, described by capabilities. Only the table in the
-// architecture's folder maps instruction sets to capabilities.
+// The machine for which code is generated, described by capabilities. Only the tables in the
+// architectures' folders map instruction sets to capabilities.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,18 @@
 
 namespace km::simt {
 
-/// A kind of machine of this architecture. Machine is a value type: two machines of one kind are
-/// equal.
+/// A kind of machine of any architecture that code is generated for. Machine is a value type: two
+/// machines of one kind are equal.
 class Machine {
  public:
-  /// The baseline, whose code runs on every supported machine.
+  /// The baseline of this build's architecture, whose code runs on every supported machine.
   Machine() : facts_(&machine_table().front()) {}
 
-  /// All kinds in ascending order: each one also runs the code of those before it.
+  /// All kinds of this build's architecture in ascending order: each one also runs the code of
+  /// those before it.
   static std::vector<Machine> all();
+  /// All kinds of all architectures.
+  static std::vector<Machine> of_all_architectures();
   /// The kind with this name, if there is one.
   static std::optional<Machine> of_name(std::string_view name);
   /// The kind with this number(), if there is one.
@@ -35,7 +38,12 @@ class Machine {
   /// computer does not run the kind's code.
   static Result<Machine> selected();
 
-  /// The name that users see: "x86-64-v2", "avx2", "avx512".
+  /// The kind that KM_CPU_OBJECT_ISA names, of any architecture; nothing if the variable is not
+  /// set. Fails with KM_ERROR_INVALID_ARGUMENT for an unknown name.
+  static Result<std::optional<Machine>> selected_for_objects();
+
+  const Architecture& architecture() const { return *facts_->architecture; }
+  /// The name that users see: "x86-64-v2", "avx2", "avx512", "neon".
   std::string_view name() const { return facts_->name; }
   /// The number in object files.
   uint32_t number() const { return facts_->number; }
@@ -77,8 +85,10 @@ class Machine {
   // ---- Arithmetic.
   /// True if a multiply-add can be rounded once.
   bool has_fma() const { return facts_->fma; }
-  /// True if vectors of f32 can be converted to f16, in any rounding mode, and back.
+  /// True if vectors of f32 can be converted to f16, rounded to nearest, and back.
   bool has_f16_conversions() const { return facts_->f16_conversions; }
+  /// True if the conversion to f16 can round in any mode.
+  bool has_directed_f16_conversions() const { return facts_->directed_f16_conversions; }
   /// True if vectors of 64-bit integers can be converted to floating point.
   bool has_int64_conversions() const { return facts_->int64_conversions; }
   /// True if one instruction multiplies vectors of 64-bit integers.
@@ -86,6 +96,9 @@ class Machine {
   /// True if vectors of f32 can be converted to unsigned integers, with all ones for values out of
   /// range.
   bool has_unsigned_conversions() const { return facts_->unsigned_conversions; }
+  /// True if vectors of f32 can be converted to integers in any rounding mode, with the nearest
+  /// integer for values out of range and zero for NaN.
+  bool has_saturating_conversions() const { return facts_->saturating_conversions; }
   /// True if instructions can encode a rounding mode.
   bool has_embedded_rounding() const { return facts_->embedded_rounding; }
   /// True if one instruction computes any bitwise function of three vectors.

@@ -44,7 +44,7 @@ bool limit_scheduler() {
 
 Status initialise_llvm() {
   static const bool done = [] {
-    initialise_llvm_target();
+    initialise_llvm_targets();
     return limit_scheduler();
   }();
   if (!done) return make_error(KM_ERROR_COMPILER, "LLVM has no option '%s'", kAccessesOption);
@@ -228,7 +228,7 @@ Status check_no_undefined(llvm::StringRef bytes) {
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const Machine& machine) {
   KM_TRY(initialise_llvm());
   std::string message;
-  const char* const triple = llvm_triple();
+  const char* const triple = machine.architecture().llvm_triple;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target) return make_error(KM_ERROR_COMPILER, "LLVM lacks %s: %s", triple, message.c_str());
   llvm::TargetOptions options;

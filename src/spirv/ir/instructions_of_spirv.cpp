@@ -26,6 +26,8 @@ V to_s32(llvm::IRBuilderBase& b, V real, bool nearest) {
 V rounded(llvm::IRBuilderBase&, Operation, std::span<V const>, Round) KM_ABSENT;
 V rounded_to_s32(llvm::IRBuilderBase&, V, Round) KM_ABSENT;
 V rounded_to_u32(llvm::IRBuilderBase&, V, Round) KM_ABSENT;
+V saturated_to_s32(llvm::IRBuilderBase&, V, Round) KM_ABSENT;
+V saturated_to_u32(llvm::IRBuilderBase&, V, Round) KM_ABSENT;
 V narrow_to_f16(llvm::IRBuilderBase&, V, Round) KM_ABSENT;
 V ternary_logic(llvm::IRBuilderBase&, uint8_t, V, V, V) KM_ABSENT;
 V permuted(llvm::IRBuilderBase&, V, V) KM_ABSENT;

@@ -35,8 +35,16 @@ TEST(Machines, HaveTheNamesOfTheEnvironmentTable) {
   EXPECT_EQ(names, "x86-64-v2|avx2|avx512");
 }
 
+TEST(Machines, AreOfAllArchitectures) {
+  std::string names;
+  for (const Machine& machine : Machine::of_all_architectures()) {
+    names += std::string(machine.name()) + ":" + std::string(machine.architecture().name) + " ";
+  }
+  EXPECT_EQ(names, "x86-64-v2:x86-64 avx2:x86-64 avx512:x86-64 neon:AArch64 ");
+}
+
 TEST(Machines, AreFoundByNameAndNumber) {
-  for (const Machine& machine : Machine::all()) {
+  for (const Machine& machine : Machine::of_all_architectures()) {
     EXPECT_EQ(Machine::of_name(machine.name()), machine);
     EXPECT_EQ(Machine::of_number(machine.number()), machine);
     EXPECT_EQ(Machine::of_llvm_processor(machine.llvm_processor()), machine);
@@ -51,6 +59,7 @@ TEST(Machines, KeepTheirNumbers) {
   EXPECT_EQ(machine_named("x86-64-v2").number(), 1u);
   EXPECT_EQ(machine_named("avx2").number(), 2u);
   EXPECT_EQ(machine_named("avx512").number(), 3u);
+  EXPECT_EQ(machine_named("neon").number(), 16u);
 }
 
 TEST(Machines, AnswerByWhatTheyCanDo) {
@@ -103,6 +112,32 @@ TEST_F(SelectMachine, NamesWhatItDoesNotKnow) {
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().status, KM_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(machine.error().message, "KM_CPU_ISA=avx9: expected x86-64-v2, avx2 or avx512");
+}
+
+TEST_F(SelectMachine, RunsNoCodeOfAnotherArchitecture) {
+  for (const Machine& machine : Machine::of_all_architectures()) {
+    if (machine.architecture().elf_machine == Machine().architecture().elf_machine) continue;
+    EXPECT_FALSE(machine.runs_here()) << machine.name();
+    set(std::string(machine.name()).c_str());
+    const Result<Machine> selected = Machine::selected();
+    ASSERT_FALSE(selected) << machine.name();
+    EXPECT_EQ(selected.error().status, KM_ERROR_NOT_SUPPORTED);
+  }
+}
+
+TEST(MachineForObjects, IsOfAnyArchitecture) {
+  setenv("KM_CPU_OBJECT_ISA", "neon", 1);
+  const Result<std::optional<Machine>> machine = Machine::selected_for_objects();
+  setenv("KM_CPU_OBJECT_ISA", "neon9", 1);
+  const Result<std::optional<Machine>> unknown = Machine::selected_for_objects();
+  unsetenv("KM_CPU_OBJECT_ISA");
+  const Result<std::optional<Machine>> none = Machine::selected_for_objects();
+  ASSERT_TRUE(machine && none);
+  EXPECT_EQ(*machine, machine_named("neon"));
+  EXPECT_FALSE(*none);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message,
+            "KM_CPU_OBJECT_ISA=neon9: expected x86-64-v2, avx2, avx512 or neon");
 }
 
 }  // namespace

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
+#include <llvm/BinaryFormat/ELF.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <cstddef>
+#include <cstring>
 
 #include "simt/machine/llvm_target.h"
 #include "simt/object/isolated.h"
@@ -72,6 +76,24 @@ TEST(Target, EmitsForEveryInstructionSet) {
     EXPECT_EQ(contains(*object, "\x62\xf1\x7c\x48\x58"), machine.vector_bytes() == 64)
         << machine.name();
   }
+}
+
+/// The ELF machine in an object's header.
+uint16_t elf_machine(const Object& object) {
+  uint16_t machine = 0;
+  std::memcpy(&machine, object.data() + offsetof(llvm::ELF::Elf64_Ehdr, e_machine), sizeof machine);
+  return machine;
+}
+
+TEST(Target, EmitsForEveryArchitecture) {
+  for (const Machine& machine : Machine::of_all_architectures()) {
+    const Result<Object> object =
+        object_from_text("define void @km_entry() { ret void }" + meta_text(), machine);
+    ASSERT_TRUE(object) << object.error().message;
+    EXPECT_EQ(elf_machine(*object), machine.architecture().elf_machine) << machine.name();
+  }
+  EXPECT_EQ(machine_named("neon").architecture().elf_machine, llvm::ELF::EM_AARCH64);
+  EXPECT_EQ(machine_named("avx2").architecture().elf_machine, llvm::ELF::EM_X86_64);
 }
 
 TEST(Target, IsAPureFunctionOfItsInput) {

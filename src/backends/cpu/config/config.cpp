@@ -161,6 +161,7 @@ Status load_config() {
                                                   known_kib != 0 ? known_kib : uint64_t{1} << 40));
   config.cache_bytes = cache_kib << 10;
   KM_ASSIGN(config.machine, simt::Machine::selected());
+  KM_ASSIGN(config.object_machine, simt::Machine::selected_for_objects());
   config.memory_bytes = memory_mib << 20;
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/cuda/capability_limits.h"
 #include "base/result.h"
@@ -37,7 +38,8 @@ struct Config {
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
   simt::Machine machine;
-  uint64_t lazy_bytes = 64 << 10;  // KM_CPU_LAZY_KIB
+  std::optional<simt::Machine> object_machine;  // KM_CPU_OBJECT_ISA; nothing: that of the module
+  uint64_t lazy_bytes = 64 << 10;               // KM_CPU_LAZY_KIB
 
   /// True if launches run in an order that a seed gives, or in several.
   bool has_orders() const { return (check_tools & simt::check_tool::kSchedule) != 0; }

@@ -219,7 +219,7 @@ std::vector<uint64_t> Module::addresses_of(std::span<const std::string> variable
 }
 
 Status Module::save_kernel(Function& function, std::span<const std::array<uint32_t, 3>> blocks,
-                           ObjectMap* out) {
+                           ObjectFile* file) {
   const Status known = function.learn();
   const bool is_refused = !known && known.error().status == KM_ERROR_UNSUPPORTED_PTX;
   if (is_refused || (known && !function.kernel().refusal.empty())) return {};
@@ -236,8 +236,9 @@ Status Module::save_kernel(Function& function, std::span<const std::array<uint32
       for (const bool assume_no_wrap : {true, false}) {
         simt::Variant variant = function.variant_for(size.data(), assume_no_wrap, suspends);
         variant.checked = config().checks_all();
+        variant.machine = file->machine;
         KM_ASSIGN(simt::Object made, function.object(variant));
-        out->emplace(function.object_key(variant), std::move(made));
+        file->code.emplace(function.object_key(variant), std::move(made));
       }
     }
   }
@@ -246,10 +247,10 @@ Status Module::save_kernel(Function& function, std::span<const std::array<uint32
 
 Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>> blocks) {
   ObjectFile file;
-  file.machine = machine_;
+  file.machine = config().object_machine.value_or(machine_);
   file.ptx = ptx_;
   for (const auto& function : functions_) {
-    KM_TRY(save_kernel(*function, blocks, &file.code));
+    KM_TRY(save_kernel(*function, blocks, &file));
     forget_program();
   }
   return write_object_file(file);

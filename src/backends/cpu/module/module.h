@@ -25,6 +25,7 @@ namespace km::cpu {
 class Context;
 class Function;
 class Module;
+struct ObjectFile;
 
 /// One compiled variant of a kernel.
 class KernelCode final : public CodeUnit {
@@ -164,7 +165,7 @@ class Module {
   Status need_whole();
   Status place(std::span<const std::string> variables);
   Status save_kernel(Function& function, std::span<const std::array<uint32_t, 3>> blocks,
-                     ObjectMap* out);
+                     ObjectFile* file);
   void note_addresses();
   void note_launches();
 

@@ -76,7 +76,10 @@ V narrow_f16_magnitude(Lanes& l, V magnitude, V negative, Round round) {
 
 V narrow_f16(Lanes& l, V real, Round round) {
   auto& b = l.b;
-  if (l.machine().has_f16_conversions()) {
+  const Machine& machine = l.machine();
+  const bool converts =
+      round == Round::rn ? machine.has_f16_conversions() : machine.has_directed_f16_conversions();
+  if (converts) {
     return l.in_chunks(instructions::kNarrowed, {real}, [&](std::span<V const> x) {
       return instructions::narrow_to_f16(b, x[0], round);
     });

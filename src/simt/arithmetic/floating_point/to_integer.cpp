@@ -14,6 +14,7 @@ namespace I = llvm::Intrinsic;
 V mask(Lanes& l, V condition) { return l.sext(condition, 32); }
 
 V f32_to_s32(Lanes& l, V real, Round round) {
+  if (l.machine().has_saturating_conversions()) return f32_to_int(l, real, round);
   auto& b = l.b;
   V rounded = f32_to_int(l, real, round);
   // The conversion gives 0x80000000, which is right below the range. Above the range its complement
@@ -29,6 +30,11 @@ V f32_to_s32(Lanes& l, V real, Round round) {
 
 V f32_to_u32(Lanes& l, V real, Round round) {
   auto& b = l.b;
+  if (l.machine().has_saturating_conversions()) {
+    return l.in_chunks(l.machine().elements_of(32), {real}, [&](std::span<V const> x) {
+      return instructions::saturated_to_u32(b, x[0], round);
+    });
+  }
   V positive = l.select(b.CreateFCmpOGT(real, l.real32(0.0f)), real, l.real32(0.0f));
   if (l.machine().has_unsigned_conversions()) {
     return l.in_chunks(l.machine().elements_of(32), {positive}, [&](std::span<V const> x) {
@@ -111,6 +117,11 @@ V to_integral(Lanes& l, V real, Round round) {
 
 V f32_to_int(Lanes& l, V real, Round round) {
   const unsigned words = l.machine().elements_of(32);
+  if (l.machine().has_saturating_conversions()) {
+    return l.in_chunks(words, {real}, [&](std::span<V const> x) {
+      return instructions::saturated_to_s32(l.b, x[0], round);
+    });
+  }
   if (l.count() >= words && l.machine().has_embedded_rounding()) {
     return l.in_chunks(words, {real}, [&](std::span<V const> x) {
       return instructions::rounded_to_s32(l.b, x[0], round);

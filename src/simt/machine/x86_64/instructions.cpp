@@ -1,12 +1,15 @@
-#include "simt/machine/instructions.h"
+#include "simt/machine/x86_64/instructions.h"
 
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <vector>
 
-namespace km::simt::instructions {
+namespace km::simt {
+namespace x86_64 {
 namespace {
+
+using instructions::Operation;
+using instructions::V;
 
 namespace I = llvm::Intrinsic;
 
@@ -42,59 +45,64 @@ V converted(llvm::IRBuilderBase& b, I::ID id, V real, Round round) {
   return b.CreateIntrinsic(id, {}, {real, none, b.getInt16(0xffff), embedded_mode(b, round)});
 }
 
-/// Passes a value through empty assembly; the constraints keep it in a register of their class.
-V through_assembly(llvm::IRBuilderBase& b, V value, const char* constraints) {
-  auto* signature = llvm::FunctionType::get(value->getType(), {value->getType()}, false);
-  auto* nothing = llvm::InlineAsm::get(signature, "", constraints, /*hasSideEffects=*/false);
-  return b.CreateCall(signature, nothing, {value});
-}
+class Instructions : public InstructionSet {
+ public:
+  V rounded(Builder& b, Operation operation, std::span<V const> values,
+            Round round) const override {
+    const Pair pair = intrinsics_of(operation);
+    const bool wide = values[0]->getType()->getScalarType()->isDoubleTy();
+    std::vector<V> arguments(values.begin(), values.end());
+    arguments.push_back(embedded_mode(b, round));
+    return b.CreateIntrinsic(wide ? pair.for_f64 : pair.for_f32, {}, arguments);
+  }
+
+  V rounded_to_s32(Builder& b, V real, Round round) const override {
+    return converted(b, I::x86_avx512_mask_cvtps2dq_512, real, round);
+  }
+
+  V rounded_to_u32(Builder& b, V real, Round round) const override {
+    return converted(b, I::x86_avx512_mask_cvtps2udq_512, real, round);
+  }
+
+  V to_s32(Builder& b, V real, bool nearest) const override {
+    const bool eight = llvm::cast<llvm::FixedVectorType>(real->getType())->getNumElements() == 8;
+    I::ID id = nearest ? I::x86_sse2_cvtps2dq : I::x86_sse2_cvttps2dq;
+    if (eight) id = nearest ? I::x86_avx_cvt_ps2dq_256 : I::x86_avx_cvtt_ps2dq_256;
+    return b.CreateIntrinsic(id, {}, {real});
+  }
+
+  V narrow_to_f16(Builder& b, V real, Round round) const override {
+    V mode = b.getInt32(static_cast<uint32_t>(round));
+    return b.CreateIntrinsic(I::x86_vcvtps2ph_256, {}, {real, mode});
+  }
+
+  V ternary_logic(Builder& b, uint8_t table, V x, V y, V z) const override {
+    return b.CreateIntrinsic(I::x86_avx512_pternlog_d_512, {}, {x, y, z, b.getInt32(table)});
+  }
+
+  V permuted(Builder& b, V source, V index) const override {
+    return b.CreateIntrinsic(I::x86_avx512_permvar_si_512, {}, {source, index});
+  }
+
+  V permuted(Builder& b, V low, V high, V index) const override {
+    return b.CreateIntrinsic(I::x86_avx512_vpermi2var_d_512, {}, {low, index, high});
+  }
+
+  const char* vector_register() const override { return "v"; }
+  const char* byte_register() const override { return "Q"; }
+};
 
 }  // namespace
 
-V rounded(llvm::IRBuilderBase& b, Operation operation, std::span<V const> values, Round round) {
-  const Pair pair = intrinsics_of(operation);
-  const bool wide = values[0]->getType()->getScalarType()->isDoubleTy();
-  std::vector<V> arguments(values.begin(), values.end());
-  arguments.push_back(embedded_mode(b, round));
-  return b.CreateIntrinsic(wide ? pair.for_f64 : pair.for_f32, {}, arguments);
+const InstructionSet& instruction_set() {
+  static const Instructions set;
+  return set;
 }
 
-V rounded_to_s32(llvm::IRBuilderBase& b, V real, Round round) {
-  return converted(b, I::x86_avx512_mask_cvtps2dq_512, real, round);
+}  // namespace x86_64
+
+bool instructions::is_ternary_logic(llvm::Intrinsic::ID id) {
+  return id == llvm::Intrinsic::x86_avx512_pternlog_d_512;
 }
 
-V rounded_to_u32(llvm::IRBuilderBase& b, V real, Round round) {
-  return converted(b, I::x86_avx512_mask_cvtps2udq_512, real, round);
-}
-
-V to_s32(llvm::IRBuilderBase& b, V real, bool nearest) {
-  const bool eight = llvm::cast<llvm::FixedVectorType>(real->getType())->getNumElements() == 8;
-  I::ID id = nearest ? I::x86_sse2_cvtps2dq : I::x86_sse2_cvttps2dq;
-  if (eight) id = nearest ? I::x86_avx_cvt_ps2dq_256 : I::x86_avx_cvtt_ps2dq_256;
-  return b.CreateIntrinsic(id, {}, {real});
-}
-
-V narrow_to_f16(llvm::IRBuilderBase& b, V real, Round round) {
-  V mode = b.getInt32(static_cast<uint32_t>(round));
-  return b.CreateIntrinsic(I::x86_vcvtps2ph_256, {}, {real, mode});
-}
-
-V ternary_logic(llvm::IRBuilderBase& b, uint8_t table, V x, V y, V z) {
-  return b.CreateIntrinsic(I::x86_avx512_pternlog_d_512, {}, {x, y, z, b.getInt32(table)});
-}
-
-bool is_ternary_logic(llvm::Intrinsic::ID id) { return id == I::x86_avx512_pternlog_d_512; }
-
-V permuted(llvm::IRBuilderBase& b, V source, V index) {
-  return b.CreateIntrinsic(I::x86_avx512_permvar_si_512, {}, {source, index});
-}
-
-V permuted(llvm::IRBuilderBase& b, V low, V high, V index) {
-  return b.CreateIntrinsic(I::x86_avx512_vpermi2var_d_512, {}, {low, index, high});
-}
-
-V opaque_vector(llvm::IRBuilderBase& b, V value) { return through_assembly(b, value, "=v,0"); }
-
-V in_own_register(llvm::IRBuilderBase& b, V word) { return through_assembly(b, word, "=Q,0"); }
-
-}  // namespace km::simt::instructions
+}  // namespace km::simt

@@ -1,7 +1,7 @@
-#include "simt/machine/llvm_target.h"
+#include "simt/machine/x86_64/llvm_target.h"
 
 // These functions are declared here, because llvm/Support/TargetSelect.h refers to every target
-// that LLVM was built with, and the plugin links this one only.
+// that LLVM was built with, and the plugin links ours only.
 extern "C" {
 void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86Target();
@@ -9,21 +9,30 @@ void LLVMInitializeX86TargetInfo();
 void LLVMInitializeX86TargetMC();
 }
 
-namespace km::simt {
+namespace km::simt::x86_64 {
+namespace {
 
-const char* llvm_triple() { return "x86_64-unknown-linux-gnu"; }
+class Target : public LlvmTarget {
+ public:
+  void initialise() const override {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  }
 
-void initialise_llvm_target() {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+  void add_attributes(llvm::Function& function, const Machine& machine) const override {
+    if (machine.vector_bytes() < 64) return;
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+  }
+};
+
+}  // namespace
+
+const LlvmTarget& llvm_target() {
+  static const Target target;
+  return target;
 }
 
-void add_machine_attributes(llvm::Function& function, const Machine& machine) {
-  if (machine.vector_bytes() < 64) return;
-  function.addFnAttr("prefer-vector-width", "512");
-  function.addFnAttr("min-legal-vector-width", "512");
-}
-
-}  // namespace km::simt
+}  // namespace km::simt::x86_64

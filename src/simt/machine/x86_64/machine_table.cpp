@@ -1,8 +1,11 @@
 // The machines of x86-64, one for each level of the instruction set.
-#include "simt/machine/machine_facts.h"
+#include "simt/machine/x86_64/machine_table.h"
 
-namespace km::simt {
+namespace km::simt::x86_64 {
 namespace {
+
+constexpr uint16_t kElfMachine = 62;  // EM_X86_64
+constexpr Architecture kArchitecture = {"x86-64", "x86_64-unknown-linux-gnu", kElfMachine};
 
 constexpr const char* kV2[] = {"cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"};
 constexpr const char* kV3[] = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"};
@@ -10,6 +13,7 @@ constexpr const char* kV4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "a
 
 constexpr MachineFacts kTable[] = {
     {
+        .architecture = &kArchitecture,
         .name = "x86-64-v2",
         .needs = "x86-64-v2 (SSE4.2)",
         .number = 1,
@@ -21,6 +25,7 @@ constexpr MachineFacts kTable[] = {
         .fewest_gather_lanes = 32,
     },
     {
+        .architecture = &kArchitecture,
         .name = "avx2",
         .needs = "x86-64-v3 (AVX2)",
         .number = 2,
@@ -33,9 +38,11 @@ constexpr MachineFacts kTable[] = {
         .fewest_gather_lanes = 1,
         .fma = true,
         .f16_conversions = true,
+        .directed_f16_conversions = true,
         .kernel_set = KernelSet::wide,
     },
     {
+        .architecture = &kArchitecture,
         .name = "avx512",
         .needs = "x86-64-v4 (AVX-512)",
         .number = 3,
@@ -52,6 +59,7 @@ constexpr MachineFacts kTable[] = {
         .gather_scatter = true,
         .fma = true,
         .f16_conversions = true,
+        .directed_f16_conversions = true,
         .int64_conversions = true,
         .int64_products = true,
         .unsigned_conversions = true,
@@ -64,6 +72,6 @@ constexpr MachineFacts kTable[] = {
 
 }  // namespace
 
-std::span<const MachineFacts> machine_table() { return kTable; }
+MachineTable machine_table() { return kTable; }
 
-}  // namespace km::simt
+}  // namespace km::simt::x86_64
