@@ -4,7 +4,7 @@
 # quickly, when all of it is there.
 # SETUP=0 skips it, for machines that are looked after in another way.
 # `setup.sh bench` puts in place what only benchmarks need, `setup.sh dist` what only tests
-# of packages need.
+# of packages need, `setup.sh arm64` what the preset `arm64` needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -147,7 +147,8 @@ setup_wheels() {
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
   find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" ! -path "$deps/bench" \
-    ! -path "$deps/clients" ! -path "$deps/dist" ! -path "$deps/go-modules" -exec rm -rf {} +
+    ! -path "$deps/arm64" ! -path "$deps/clients" ! -path "$deps/dist" \
+    ! -path "$deps/go-modules" -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -337,9 +338,10 @@ main() {
   setup_crates
   setup_go_modules
   setup_clients
-  if [[ ${1:-} == dist ]]; then
-    setup_dist
-  fi
+  case ${1:-} in
+    dist) setup_dist ;;
+    arm64) scripts/sysroot.sh ;;
+  esac
 }
 
 main "$@"

@@ -3,4 +3,6 @@
 
 #if defined(__x86_64__)
 #include "base/arch/x86_64/attributes.h"
+#elif defined(__aarch64__)
+#include "base/arch/aarch64/attributes.h"
 #endif

@@ -5,4 +5,6 @@
 
 #if defined(__x86_64__)
 #include "base/arch/x86_64/constants.h"
+#elif defined(__aarch64__)
+#include "base/arch/aarch64/constants.h"
 #endif

@@ -12,6 +12,8 @@ enum class FloatRounding : uint8_t { nearest = 0, down = 1, up = 2, toward_zero 
 
 #if defined(__x86_64__)
 #include "base/arch/x86_64/float_control.h"
+#elif defined(__aarch64__)
+#include "base/arch/aarch64/float_control.h"
 #endif
 
 namespace km::arch {

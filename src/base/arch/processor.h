@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 #include "base/arch/x86_64/processor.h"
+#elif defined(__aarch64__)
+#include "base/arch/aarch64/processor.h"
 #else
 #error "Kernelmill has no folder for this architecture in src/base/arch"
 #endif

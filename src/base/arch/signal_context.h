@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include "base/arch/x86_64/signal_context.h"
+#elif defined(__aarch64__)
+#include "base/arch/aarch64/signal_context.h"
 #endif
 
 namespace km::arch {

@@ -49,6 +49,9 @@ class Pages {
   uint8_t* base() const { return base_; }
 
   Status seal(uint64_t code_bytes) {
+    // Some architectures' instruction caches do not see stores.
+    char* const first = reinterpret_cast<char*>(base_);
+    __builtin___clear_cache(first, first + code_bytes);
     if (mprotect(base_, code_bytes, PROT_READ | PROT_EXEC) != 0) {
       return memory_error("make executable", code_bytes);
     }

@@ -14,7 +14,6 @@ namespace {
 
 using namespace llvm::ELF;
 
-constexpr uint8_t kBreakpoint = 0xCC;  // int3, which fills the gaps between functions
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxStackBytes = uint64_t{1} << 30;
 
@@ -176,7 +175,7 @@ Result<uint64_t> ElfImage::stack_bytes() const {
 }
 
 Status ElfImage::place(uint8_t* memory) const {
-  std::memset(memory, kBreakpoint, code_bytes_);
+  std::memset(memory, arch::kTrapByte, code_bytes_);  // fills the gaps between functions
   for (const Section& section : sections_) {
     llvm::Expected<llvm::ArrayRef<uint8_t>> contents =
         file_.getSectionContents(headers_[section.index]);

@@ -34,7 +34,7 @@ __thread uint64_t detail::last_seen __attribute__((tls_model("initial-exec"))) =
 
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, arch::kTrapSignal};
 constexpr size_t kAlternateStackBytes = 256 << 10;
 constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 

@@ -14,6 +14,8 @@ constexpr uint64_t kLeastPageBytes = 4096;
 constexpr uint64_t kMostPageBytes = 4096;
 /// EM_X86_64 of elf.h, which cannot be included together with LLVM's headers.
 constexpr uint16_t kElfMachine = 62;
+/// The byte of which instructions that trap consist: int3.
+constexpr uint8_t kTrapByte = 0xCC;
 
 }  // namespace km::arch
 

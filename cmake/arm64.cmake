@@ -1,0 +1,30 @@
+# A toolchain file: clang and lld build for AArch64 with the libraries that `scripts/setup.sh arm64`
+# puts into .deps/arm64, and the emulator there runs the tests.
+set(km_arm64 ${CMAKE_CURRENT_LIST_DIR}/../.deps/arm64)
+cmake_path(NORMAL_PATH km_arm64)
+if(NOT EXISTS ${km_arm64}/versions.stamp)
+  message(FATAL_ERROR "${km_arm64} is missing: run scripts/setup.sh arm64")
+endif()
+
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_SYSROOT ${km_arm64}/root)
+foreach(language C CXX ASM)
+  set(CMAKE_${language}_COMPILER_TARGET aarch64-linux-gnu)
+endforeach()
+set(CMAKE_C_COMPILER clang-19)
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_ASM_COMPILER clang-19)
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT -fuse-ld=lld)
+endforeach()
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${km_arm64}/tools/usr/bin/qemu-aarch64-static -L ${CMAKE_SYSROOT})
+# pkg-config describes the packages of the sysroot.
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+  ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
