@@ -27,7 +27,7 @@ grep -q ' 0 changed, 1 new' "$folder/found"
 cmp "$folder/sample" <(grep -E ' random[1-4] ' "$folder/table")
 
 # Machine code for another architecture is made here too.
-"$program" --every=3 --random=8 --isa=neon 2>"$folder/errors" >"$folder/neon"
+"$program" --every=9 --random=8 --isa=neon 2>"$folder/errors" >"$folder/neon"
 [[ -s "$folder/neon" ]]
 if grep '^failed: ' "$folder/errors"; then
   echo "LLVM makes no code of these kernels for AArch64"
