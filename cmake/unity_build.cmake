@@ -41,6 +41,7 @@ set(km_files_apart
   src/backends/cuda/driver/cufft.cpp
   src/backends/cuda/driver/cusolver.cpp
   src/backends/cuda/driver/cusparse.cpp
+  src/backends/cuda/driver/nccl.cpp
   src/backends/vulkan/device/completion_thread.cpp
   src/compile/includes.cpp
   src/core/context/leak_report.cpp

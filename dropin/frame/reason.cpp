@@ -1,9 +1,11 @@
 #include "dropin/frame/reason.h"
 
 #include <cstdio>
+#include <new>
 
 #include "base/callback/unwinder.h"
 #include "base/log.h"
+#include "base/thread/thread_object.h"
 
 namespace km::frame {
 
@@ -27,7 +29,26 @@ void log_call(const char* function, const char* status) noexcept {
   log(LogLevel::kDebug, "cuda", "%s: %s", function, status);
 }
 
+namespace {
+
+/// It is not thread-local itself, because libraries have little room for such objects.
+struct LastReason {
+  char text[512] = {};
+};
+
+}  // namespace
+
+const char* last_reason() noexcept {
+  const LastReason* const last = ThreadObject<LastReason>::find();
+  return last == nullptr ? "" : last->text;
+}
+
 void tell_reason(const char* text) noexcept {
+  try {
+    LastReason& last = ThreadObject<LastReason>::get();
+    std::snprintf(last.text, sizeof last.text, "%s", text);
+  } catch (const std::bad_alloc&) {  // the reason is only for messages
+  }
   log(LogLevel::kInfo, "cuda", "%s", text);
   if (const ReasonKeeper keeper = reason_keeper.load(std::memory_order_relaxed)) keeper(text);
 }

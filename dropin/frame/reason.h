@@ -20,6 +20,8 @@ inline std::atomic<ReasonKeeper> reason_keeper{nullptr};
 
 /// Logs the reason why the current call is about to fail.
 void tell_reason(const char* text) noexcept;
+/// The latest reason of this thread; empty if there was none.
+const char* last_reason() noexcept;
 /// Like tell_reason(), with the current function's name in front.
 [[gnu::format(printf, 1, 2)]] void explain(const char* format, ...) noexcept;
 void explain_list(const char* format, va_list arguments) noexcept;

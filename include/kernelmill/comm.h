@@ -66,8 +66,10 @@ enum {
 typedef int32_t km_comm_engine;
 enum {
   KM_COMM_ENGINE_INVALID = 0,
-  KM_COMM_ENGINE_THREADS = 1,      /* all ranks in one process: direct copies */
-  KM_COMM_ENGINE_SHARED_MEMORY = 2 /* processes of one machine: memory that they share */
+  KM_COMM_ENGINE_THREADS = 1,       /* all ranks in one process: direct copies */
+  KM_COMM_ENGINE_SHARED_MEMORY = 2, /* processes of one machine: memory that they share */
+  KM_COMM_ENGINE_NCCL = 3,          /* NVIDIA GPUs, in processes of several machines */
+  KM_COMM_ENGINE_MPI = 4            /* processes that MPI has started, also on several machines */
 };
 
 /* A name by which the ranks of one communicator find each other: bytes that the program passes from

@@ -748,6 +748,14 @@ typedef struct kmb_backend {
   km_status (*comm_status)(kmb_comm* comm, kmb_error* error);
   /* Fills all members but struct_size. CUDA: ncclCommUserRank, ncclCommCount. */
   void (*comm_info)(kmb_comm* comm, km_comm_info* out_info);
+  /* Both or none (null: calls of library_submit may follow each other without them). Begins a group
+   * of calls of library_submit that this thread makes for several streams, whose operations begin
+   * together: their work may be queued at the group's end only, and one may not wait for another.
+   * Groups do not nest. CUDA: ncclGroupStart. */
+  km_status (*comm_group_begin)(kmb_error* error);
+  /* Queues the group's operations, or none if it `is_cancelled`; ends the group even if it fails.
+   * CUDA: ncclGroupEnd. */
+  km_status (*comm_group_end)(int32_t is_cancelled, kmb_error* error);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

@@ -39,10 +39,12 @@ const (
 // CommEngine is what carries out the operations of a communicator.
 type CommEngine int32
 
-// Engines of operations: threads of one process, or memory that processes share.
+// Engines of operations: threads of one process, memory that processes share, NCCL, or MPI.
 const (
 	CommEngineThreads      CommEngine = raw.COMM_ENGINE_THREADS
 	CommEngineSharedMemory CommEngine = raw.COMM_ENGINE_SHARED_MEMORY
+	CommEngineNCCL         CommEngine = raw.COMM_ENGINE_NCCL
+	CommEngineMPI          CommEngine = raw.COMM_ENGINE_MPI
 )
 
 // CommID is the name of a communicator: bytes that one rank passes to the others.

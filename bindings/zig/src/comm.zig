@@ -67,6 +67,8 @@ pub fn CommReduction(comptime T: type) type {
 pub const CommEngine = enum(c.km_comm_engine) {
     threads = c.KM_COMM_ENGINE_THREADS,
     shared_memory = c.KM_COMM_ENGINE_SHARED_MEMORY,
+    nccl = c.KM_COMM_ENGINE_NCCL,
+    mpi = c.KM_COMM_ENGINE_MPI,
     _,
 };
 

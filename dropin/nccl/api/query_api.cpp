@@ -61,6 +61,7 @@ const char* ncclGetLastError(ncclComm_t comm) {
   call([&] {
     const SharedHandle handle = comm == nullptr ? nullptr : find_handle(comm);
     if (handle != nullptr) text = handle->failure().text;
+    if (text.empty()) text = frame::last_reason();
     return ncclSuccess;
   });
   return text.c_str();

@@ -9,6 +9,7 @@
 #include "backend/comm_calls.h"
 #include "base/assert.h"
 #include "base/thread/thread_object.h"
+#include "core/object/backend_call.h"
 #include "core/queue/submit_comm.h"
 
 namespace km {
@@ -187,20 +188,63 @@ void cancel_group(const std::vector<StreamRequests>& streams) {
   }
 }
 
+/// The group of a backend that has groups, around the calls for its streams.
+class BackendGroup {
+ public:
+  static Result<BackendGroup> begin(const kmb_backend& backend) {
+    if (backend.comm_group_begin == nullptr) return BackendGroup(nullptr);
+    KM_TRY(call_backend(backend.comm_group_begin));
+    return BackendGroup(&backend);
+  }
+  BackendGroup(BackendGroup&& other) noexcept : backend_(std::exchange(other.backend_, nullptr)) {}
+  BackendGroup& operator=(BackendGroup&&) = delete;
+  /// Drops the calls if end() was not called.
+  ~BackendGroup() { static_cast<void>(end(true)); }
+
+  Status end(bool is_cancelled) {
+    const kmb_backend* const ended = std::exchange(backend_, nullptr);
+    return ended == nullptr ? Status() : call_backend(ended->comm_group_end, is_cancelled ? 1 : 0);
+  }
+
+ private:
+  explicit BackendGroup(const kmb_backend* backend) : backend_(backend) {}
+  const kmb_backend* backend_;
+};
+
+/// Begins the groups of all backends of the streams.
+Status begin_groups(const std::vector<StreamRequests>& streams, std::vector<BackendGroup>* groups) {
+  std::vector<const kmb_backend*> begun;
+  for (const StreamRequests& each : streams) {
+    const kmb_backend* const backend = &each[0].stream->backend();
+    if (std::find(begun.begin(), begun.end(), backend) != begun.end()) continue;
+    begun.push_back(backend);
+    KM_ASSIGN(BackendGroup group, BackendGroup::begin(*backend));
+    groups->push_back(std::move(group));
+  }
+  return {};
+}
+
+Status submit_in_groups(const std::vector<StreamRequests>& streams, bool* is_begun) {
+  std::vector<BackendGroup> groups;
+  if (streams.size() > 1) KM_TRY(begin_groups(streams, &groups));
+  for (const StreamRequests& each : streams) {
+    KM_TRY(submit_comm(each));
+    *is_begun = true;
+  }
+  for (BackendGroup& each : groups) KM_TRY(each.end(false));
+  return {};
+}
+
 Status submit_streams(const std::vector<StreamRequests>& streams) {
   bool is_begun = false;
   try {
-    for (const StreamRequests& each : streams) {
-      Status queued = submit_comm(each);
-      if (!queued && is_begun) cancel_group(streams);
-      KM_TRY(std::move(queued));
-      is_begun = true;
-    }
+    Status queued = submit_in_groups(streams, &is_begun);
+    if (!queued && is_begun) cancel_group(streams);
+    return queued;
   } catch (const std::bad_alloc&) {
     if (is_begun) cancel_group(streams);
     throw;
   }
-  return {};
 }
 
 Status submit_group(CommGroup ended) {

@@ -47,4 +47,8 @@ km_status comm_status(kmb_comm*, kmb_error* error) { return unsupported("communi
 
 void comm_info(kmb_comm*, km_comm_info*) {}
 
+km_status comm_group_begin(kmb_error* error) { return unsupported("communicators", error); }
+
+km_status comm_group_end(int32_t, kmb_error* error) { return unsupported("communicators", error); }
+
 }  // namespace km::null

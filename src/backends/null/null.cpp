@@ -106,6 +106,8 @@ const kmb_backend& null_backend() {
       .comm_abort = null::comm_abort,
       .comm_status = null::comm_status,
       .comm_info = null::comm_info,
+      .comm_group_begin = null::comm_group_begin,
+      .comm_group_end = null::comm_group_end,
   };
   return kTable;
 }

@@ -18,7 +18,7 @@ static void creation_is_checked(void** state) {
   const km_comm_id wrong = {{1, 2, 3}};
   km_comm comm = NULL;
   km_context contexts[2] = {f->context, NULL};
-  if (is_fake(f) || is_cuda(f)) skip();
+  require_comms(f);
   INVALID(km_comm_id_create(f->context, NULL), "out_id is null");
   OK(km_comm_id_create(f->context, &id));
   INVALID(km_comm_create(f->context, NULL, 1, 0, &comm), "id is null");
@@ -76,10 +76,9 @@ static void information_says_why(void** state) {
   OK(km_comm_info_get(all.of[1].comm, &info));
   assert_int_equal(info.rank, 1);
   assert_int_equal(info.rank_count, 2);
-  if (!is_cuda(*state)) {
-    assert_int_equal(info.engine, KM_COMM_ENGINE_THREADS);
-    assert_non_null(strstr(info.reason, "all ranks are in this process"));
-  }
+  assert_int_equal(info.engine, is_cuda(*state) ? KM_COMM_ENGINE_NCCL : KM_COMM_ENGINE_THREADS);
+  assert_non_null(
+      strstr(info.reason, is_cuda(*state) ? "NCCL 2." : "all ranks are in this process"));
   end_ranks(&all);
 }
 
@@ -89,7 +88,7 @@ static void communicators_are_split(void** state) {
   km_comm_info info = {.struct_size = sizeof info};
   km_comm comm = NULL, part = NULL, none = (km_comm)1;
   km_comm_id id;
-  if (is_fake(f) || is_cuda(f)) skip();
+  require_comms(f);
   OK(km_comm_id_create(f->context, &id));
   OK(km_comm_create(f->context, &id, 1, 0, &comm));
   OK(km_comm_split(comm, 5, 1, &part));
@@ -217,7 +216,6 @@ static void queued_operations_keep_what_they_use(void** state) {
 }
 
 static void different_calls_are_named(void** state) {
-  if (is_cuda(*state)) skip(); /* NVIDIA's library stands still */
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 7));
   OK(all_reduce(&all.of[1], 8));
@@ -228,7 +226,6 @@ static void different_calls_are_named(void** state) {
 }
 
 static void late_ranks_are_named(void** state) {
-  if (is_cuda(*state)) skip();
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 1));
   OK(km_stream_synchronize(all.of[0].stream));
@@ -237,7 +234,6 @@ static void late_ranks_are_named(void** state) {
 }
 
 static void ranks_that_leave_are_named(void** state) {
-  if (is_cuda(*state)) skip();
   ranks all = begin_ranks(*state, 2);
   OK(km_comm_destroy(all.of[1].comm));
   all.of[1].comm = NULL;
@@ -249,7 +245,6 @@ static void ranks_that_leave_are_named(void** state) {
 }
 
 static void aborting_ends_what_waits(void** state) {
-  if (is_cuda(*state)) skip();
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 1));
   OK(km_comm_abort(all.of[1].comm));
@@ -296,7 +291,7 @@ static void ranks_of_two_processes(const fixture* f, const char* role) {
   km_comm_id id;
   rank self;
   int status = 0;
-  if (is_fake(f) || is_cuda(f)) skip();
+  require_comms(f);
   OK(km_comm_id_create(f->context, &id));
   const pid_t child = start_process(&id, role);
   open_rank(f, 0, &self);

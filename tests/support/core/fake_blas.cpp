@@ -60,6 +60,10 @@ km_status comm_status(kmb_comm*, kmb_error* error) { return begin_call(error); }
 
 void comm_info(kmb_comm*, km_comm_info* out_info) { out_info->rank_count = 1; }
 
+km_status comm_group_begin(kmb_error* error) { return begin_call(error); }
+
+km_status comm_group_end(int32_t, kmb_error* error) { return begin_call(error); }
+
 }  // namespace
 
 void add_blas_entries(kmb_backend* table) {
@@ -76,6 +80,8 @@ void add_blas_entries(kmb_backend* table) {
   table->comm_abort = comm_abort;
   table->comm_status = comm_status;
   table->comm_info = comm_info;
+  table->comm_group_begin = comm_group_begin;
+  table->comm_group_end = comm_group_end;
 }
 
 }  // namespace km::test

@@ -127,6 +127,10 @@ pub enum Engine {
     Threads,
     /// The ranks are processes of this machine.
     SharedMemory,
+    /// The ranks have NVIDIA GPUs: NCCL.
+    Nccl,
+    /// The ranks are processes that MPI has started, also on several machines.
+    Mpi,
     /// One that this version does not know.
     Unknown,
 }
@@ -247,6 +251,8 @@ impl Comm {
         made.engine = match info.engine {
             sys::km_comm_engine::THREADS => Engine::Threads,
             sys::km_comm_engine::SHARED_MEMORY => Engine::SharedMemory,
+            sys::km_comm_engine::NCCL => Engine::Nccl,
+            sys::km_comm_engine::MPI => Engine::Mpi,
             _ => Engine::Unknown,
         };
         made.reason = array_text(&info.reason);

@@ -117,6 +117,8 @@ constexpr kmb_backend kTable = {
     .comm_abort = comm_abort,
     .comm_status = comm_status,
     .comm_info = comm_info,
+    .comm_group_begin = nullptr,  // calls of several streams wait for each other
+    .comm_group_end = nullptr,
 };
 
 }  // namespace

@@ -17,6 +17,11 @@ void* LibrarySymbols::address(const char* name) {
   return found;
 }
 
+Status LibrarySymbols::require_all() const {
+  if (missing_.empty()) return {};
+  return not_usable(std::string("is not ") + name_ + ": it lacks " + missing_);
+}
+
 Error LibrarySymbols::not_usable(const std::string& why) const {
   return make_error(KM_ERROR_BLAS_UNAVAILABLE, "%s %s", path_.c_str(), why.c_str());
 }

@@ -1,4 +1,5 @@
-// The search for NVIDIA's libraries, and their functions: cuBLAS, cuFFT, cuSPARSE and cuSOLVER.
+// The search for NVIDIA's libraries, and their functions: cuBLAS, cuFFT, cuSPARSE, cuSOLVER and
+// NCCL.
 #pragma once
 
 #include <string>
@@ -32,12 +33,14 @@ class LibrarySymbols {
   /// The function's address; null if the library lacks it.
   void* address(const char* name);
   const std::string& path() const { return path_; }
+  /// Fails if a function that was asked for is missing.
+  Status require_all() const;
+  Error not_usable(const std::string& why) const;
   /// The version in messages, "12.4", by the library's function for its properties. Fails if a
   /// function is missing.
   template <class GetProperty, class Property>
   Result<std::string> version(GetProperty get, Property major, Property minor) const {
-    if (!missing_.empty())
-      return not_usable(std::string("is not ") + name_ + ": it lacks " + missing_);
+    KM_TRY(require_all());
     int numbers[2] = {};
     if (static_cast<int>(get(major, &numbers[0])) != 0 ||
         static_cast<int>(get(minor, &numbers[1])) != 0) {
@@ -49,7 +52,6 @@ class LibrarySymbols {
  private:
   LibrarySymbols(const char* name, Dylib library, std::string path)
       : name_(name), library_(std::move(library)), path_(std::move(path)) {}
-  Error not_usable(const std::string& why) const;
 
   const char* name_;
   Dylib library_;

@@ -33,6 +33,27 @@ Stream::~Stream() {
   check_destroyed(driver().cuStreamDestroy_v2(handle_));  // queued work still completes
 }
 
+void Stream::hold_tickets() {
+  const std::lock_guard lock(marker_mutex_);
+  if (holders_.empty()) held_ticket_ = last_ticket();
+  holders_.push_back(std::this_thread::get_id());
+}
+
+void Stream::release_tickets() {
+  const std::lock_guard lock(marker_mutex_);
+  holders_.erase(std::find(holders_.begin(), holders_.end(), std::this_thread::get_id()));
+  if (holders_.empty()) released_.notify_all();
+}
+
+/// The last ticket whose work, and all before it, is in the driver's stream. The caller holds the
+/// lock.
+uint64_t Stream::queued_ticket() const { return holders_.empty() ? last_ticket() : held_ticket_; }
+
+/// True if the calling thread holds tickets. The caller holds the lock.
+bool Stream::is_held_here() const {
+  return std::find(holders_.begin(), holders_.end(), std::this_thread::get_id()) != holders_.end();
+}
+
 /// Records order_ in the stream's own context, so that it completes after the ticket. The caller
 /// holds the lock.
 Status Stream::record_order(uint64_t ticket) {
@@ -44,7 +65,7 @@ Status Stream::record_order(uint64_t ticket) {
     KM_TRY(epoch_->check(driver().cuEventCreate(&made, cu::CU_EVENT_DISABLE_TIMING)));
     order_ = made;
   }
-  const uint64_t queued = last_ticket();
+  const uint64_t queued = queued_ticket();
   KM_TRY(epoch_->check(driver().cuEventRecord(order_, handle_)));
   order_ticket_ = queued;
   return {};
@@ -53,8 +74,14 @@ Status Stream::record_order(uint64_t ticket) {
 Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
   const Alive alive(*other.epoch_);
   if (!alive) return {};
-  const std::lock_guard lock(other.marker_mutex_);
+  std::unique_lock lock(other.marker_mutex_);
   if (*inout_ticket <= other.over_ticket_) return {};
+  const auto is_queued = [&] { return *inout_ticket <= other.queued_ticket(); };
+  if (!is_queued() && other.is_held_here()) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "operations of one group use the same memory, or wait for each other");
+  }
+  other.released_.wait(lock, is_queued);
   const Status recorded = other.record_order(*inout_ticket);
   if (other.epoch_->has_failed()) return {};
   if (!recorded) return recorded.error();
@@ -67,7 +94,7 @@ Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
 
 /// Queues a marker event. The caller holds the lock, and the context is current.
 bool Stream::set_marker() {
-  const uint64_t ticket = last_ticket();
+  const uint64_t ticket = queued_ticket();
   if (marker_ == nullptr) {
     cu::CUevent made = nullptr;
     if (!epoch_->check(driver().cuEventCreate(&made, cu::CU_EVENT_DISABLE_TIMING))) return false;
@@ -83,10 +110,11 @@ bool Stream::is_over(uint64_t ticket) {
   if (!alive) return true;
   const std::lock_guard lock(marker_mutex_);
   if (ticket <= over_ticket_) return true;
+  if (ticket > queued_ticket()) return false;
   const Current current(*epoch_);
   // The loop runs at most twice: an existing marker may be older than the ticket.
   while (true) {
-    const uint64_t last = last_ticket();
+    const uint64_t last = queued_ticket();
     if (marker_ticket_ == 0 && driver().cuStreamQuery(handle_).ok()) {
       over_ticket_ = last;
       return true;
@@ -108,7 +136,7 @@ bool Stream::is_over(uint64_t ticket) {
 
 void Stream::note_over(uint64_t ticket) {
   const std::lock_guard lock(marker_mutex_);
-  over_ticket_ = std::max(over_ticket_, ticket);
+  over_ticket_ = std::max(over_ticket_, std::min(ticket, queued_ticket()));
 }
 
 void when_over(std::span<const kmb_use> uses, std::function<void()> action) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
+#include <vector>
 
 #include "backends/cuda/context/context.h"
 #include "backends/cuda/driver/entries.h"
@@ -25,6 +28,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// tickets are only made when a caller waits for them.
   uint64_t next_ticket() { return tickets_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
+  /// Begins a time in which tickets are given for work that is queued at its end: that of NCCL.
+  void hold_tickets();
+  /// Ends it; the work is queued.
+  void release_tickets();
   /// True if a launch should query the current context first. After a miss it stays false for some
   /// launches, because a query costs as much as pushing the context.
   bool asks_for_current() const {
@@ -50,6 +57,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Context& context, std::shared_ptr<Epoch> epoch)
       : epoch_(std::move(epoch)), profile_(context.profile()) {}
   bool set_marker();
+  uint64_t queued_ticket() const;
+  bool is_held_here() const;
   Status record_order(uint64_t ticket);
 
   const std::shared_ptr<Epoch> epoch_;
@@ -63,6 +72,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   cu::CUevent marker_ = nullptr;
   uint64_t marker_ticket_ = 0;  // the ticket that the marker was queued after; 0: not queued
   uint64_t over_ticket_ = 0;
+  std::vector<std::thread::id> holders_;  // threads whose later tickets' work is not queued yet
+  uint64_t held_ticket_ = 0;              // the last ticket before all of them
+  std::condition_variable released_;
   cu::CUevent order_ = nullptr;  // the event that other streams wait for
   uint64_t order_ticket_ = 0;    // the ticket that it was recorded after
 };

@@ -97,13 +97,15 @@ const kmb_backend& cuda_backend() {
       .fft_create = cuda::fft_create,
       .fft_destroy = cuda::fft_destroy,
       .library_submit = cuda::library_submit,
-      .comm_id_create = nullptr,
-      .comm_create = nullptr,
-      .comm_split = nullptr,
-      .comm_destroy = nullptr,
-      .comm_abort = nullptr,
-      .comm_status = nullptr,
-      .comm_info = nullptr,
+      .comm_id_create = cuda::comm_id_create,
+      .comm_create = cuda::comm_create,
+      .comm_split = cuda::comm_split,
+      .comm_destroy = cuda::comm_destroy,
+      .comm_abort = cuda::comm_abort,
+      .comm_status = cuda::comm_status,
+      .comm_info = cuda::comm_info,
+      .comm_group_begin = cuda::comm_group_begin,
+      .comm_group_end = cuda::comm_group_end,
   };
   return kTable;
 }

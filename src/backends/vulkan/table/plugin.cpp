@@ -126,6 +126,8 @@ constexpr kmb_backend kTable = {
     .comm_abort = nullptr,
     .comm_status = nullptr,
     .comm_info = nullptr,
+    .comm_group_begin = nullptr,
+    .comm_group_end = nullptr,
 };
 
 }  // namespace

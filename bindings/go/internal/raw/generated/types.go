@@ -281,6 +281,8 @@ const (
 	COMM_ENGINE_INVALID                             = 0
 	COMM_ENGINE_THREADS                             = 1
 	COMM_ENGINE_SHARED_MEMORY                       = 2
+	COMM_ENGINE_NCCL                                = 3
+	COMM_ENGINE_MPI                                 = 4
 	TUNE_CHECK_INVALID                              = 0
 	TUNE_CHECK_OFF                                  = 1
 	TUNE_CHECK_EXACT                                = 2

@@ -2500,6 +2500,10 @@ impl km_comm_engine {
     pub const THREADS: km_comm_engine = km_comm_engine(1);
     /// processes of one machine: memory that they share
     pub const SHARED_MEMORY: km_comm_engine = km_comm_engine(2);
+    /// NVIDIA GPUs, in processes of several machines
+    pub const NCCL: km_comm_engine = km_comm_engine(3);
+    /// processes that MPI has started, also on several machines
+    pub const MPI: km_comm_engine = km_comm_engine(4);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]

@@ -1,0 +1,94 @@
+// Communicators of NCCL, and groups of calls for several streams.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/context/profile.h"
+#include "backends/cuda/driver/nccl.h"
+#include "backends/cuda/library/library.h"
+#include "backends/cuda/stream/stream.h"
+
+namespace km::cuda {
+
+/// A rank's communicator. Graphs share it.
+class Comm : public std::enable_shared_from_this<Comm> {
+ public:
+  Comm(std::shared_ptr<Epoch> epoch, const Nccl& library)
+      : epoch_(std::move(epoch)), library_(library) {}
+  /// Nothing may use the communicator any more.
+  ~Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  /// Joins as a rank; waits for the others. The context must be current.
+  Status join(const km_comm_id& id, uint32_t rank_count, uint32_t rank);
+  /// Null for a negative color.
+  Result<std::shared_ptr<Comm>> split(int32_t color, int32_t key);
+  /// Queues one operation, in an open group of NCCL. The context must be current.
+  Status queue(const LibraryTarget& target, const kmb_comm_operation& operation);
+  void abort();
+  Status status();
+  void describe(km_comm_info* out_info) const;
+  /// The last queued operation, captured ones aside; without a stream before the first one.
+  kmb_use last_use();
+  const Nccl& library() const { return library_; }
+
+  /// keeps the object alive until the backend destroys it
+  std::shared_ptr<Comm> self;
+
+ private:
+  Status check(const char* function, nccl_library::Status status) const;
+  Status require_whole() const;
+  Status queue_reduction(const LibraryTarget& target, const kmb_comm_operation& operation);
+  Status reduce(const LibraryTarget& target, const kmb_comm_operation& operation,
+                nccl_library::Reduction reduction);
+  Status send(const LibraryTarget& target, const kmb_comm_operation& operation, uint64_t place,
+              uint32_t to);
+  Status receive(const LibraryTarget& target, const kmb_comm_operation& operation, uint64_t place,
+                 uint32_t from);
+  Status exchange_blocks(const LibraryTarget& target, const kmb_comm_operation& operation);
+
+  const std::shared_ptr<Epoch> epoch_;
+  const Nccl& library_;
+  uint32_t rank_ = 0, rank_count_ = 0;
+  std::mutex mutex_;  // guards the members below, and NCCL's object
+  nccl_library::Comm handle_ = nullptr;
+  bool is_aborted_ = false;
+  std::shared_ptr<Stream> last_stream_;
+  uint64_t last_ticket_ = 0;
+};
+inline Comm* from(kmb_comm* comm) { return reinterpret_cast<Comm*>(comm); }
+
+/// The calls of one thread for several streams, whose work NCCL queues at the end.
+class CommGroup {
+ public:
+  /// The calling thread's open group, or null.
+  static CommGroup* open();
+  static void begin();
+  /// Ends the thread's group.
+  static Status end(bool is_cancelled);
+
+  /// Begins the group of NCCL, if this is the first call, and keeps the stream's tickets.
+  Status add(Stream& stream, const Nccl& library);
+  /// Keeps memory and the profile's record of a call of the stream to the end.
+  void keep(Stream& stream, std::vector<std::unique_ptr<Memory>> scratch,
+            std::unique_ptr<ProfiledOperation> operation);
+
+ private:
+  struct Call {
+    std::shared_ptr<Stream> stream;
+    std::vector<std::unique_ptr<Memory>> scratch;
+    std::unique_ptr<ProfiledOperation> operation;
+  };
+  Status finish(bool is_cancelled);
+
+  const Nccl* library_ = nullptr;
+  std::vector<std::shared_ptr<Stream>> streams_;
+  std::vector<Call> calls_;
+};
+
+Status queue_comm(const LibraryTarget& target, const kmb_comm_call& call);
+
+}  // namespace km::cuda
