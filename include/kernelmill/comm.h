@@ -89,8 +89,9 @@ KM_CHECK_SIZE(km_comm_info, 256);
 
 /** Makes a name for one communicator of devices like the context's. The process that makes it runs
  * until all ranks have joined, and keeps two files open until then. CUDA: ncclGetUniqueId.
- * Status: KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_IO when the system
- *   refuses memory that processes share.
+ * Status: KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE
+ *   when it needs NCCL, which is not there; KM_ERROR_IO when the system refuses memory that
+ *   processes share, or KM_COMM=mpi asks for MPI, which is not there.
  */
 KM_API km_status km_comm_id_create(km_context context, km_comm_id* out_id) KM_NOEXCEPT;
 

@@ -43,7 +43,7 @@ INSIDE = [
     layer("math", "base",
           "routines of libraries for the host's threads: FFT, sparse matrices, LAPACK"),
     layer("comm", "base",
-          "communicators: collective operations between threads and processes of one machine"),
+          "communicators: collective operations between threads and processes"),
     layer("base", "", "Result, log, environment, shared libraries, hashes"),
 ]
 
@@ -191,7 +191,8 @@ ROOMS = {
     "src/comm": {
         "operation": set(),
         "segment": {"operation"},
-        "group": {"operation", "segment"},
+        "mpi": {"group", "operation", "segment"},
+        "group": {"mpi", "operation", "segment"},
     },
     "src/core": {
         "error": set(),

@@ -101,7 +101,7 @@ ncclResult_t init_all(ncclComm_t* out, int count, const int* list) {
   std::vector<RankDevice> devices;
   LIB_TRY(find_devices(count, list, &devices));
   comm::UniqueId id;
-  LIB_TRY(tell(comm::make_unique_id(&id)));
+  LIB_TRY(tell(comm::make_communicator_id(&id)));
   LIB_TRY(begin_group());
   for (int i = 0; i < count; ++i) {
     note_in_group(join(out + i, count, id, i, devices[static_cast<size_t>(i)], nullptr));
@@ -141,7 +141,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* uniqueId) {
   return call([&]() -> ncclResult_t {
     LIB_REQUIRE(uniqueId);
     comm::UniqueId id;
-    LIB_TRY(tell(comm::make_unique_id(&id)));
+    LIB_TRY(tell(comm::make_communicator_id(&id)));
     return give_id(id, uniqueId);
   });
 }
@@ -221,7 +221,7 @@ ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* uniqueId) {
     const std::lock_guard lock(handle->grow_mutex);
     if (handle->grow_id) return misused("the communicator has an id that was not used");
     comm::UniqueId id;
-    LIB_TRY(tell(comm::make_unique_id(&id)));
+    LIB_TRY(tell(comm::make_communicator_id(&id)));
     LIB_TRY(give_id(id, uniqueId));
     handle->grow_id = id;
     return ncclSuccess;

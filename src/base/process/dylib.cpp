@@ -99,6 +99,8 @@ Result<Dylib> Dylib::open_overriding(const std::string& path,
   return Dylib(handle);
 }
 
+void* program_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
 std::vector<std::string> loader_folders() {
   std::vector<std::string> folders;
   void* const self = dlopen(nullptr, RTLD_NOW);

@@ -49,6 +49,10 @@ class Dylib {
   void* handle_;
 };
 
+/// The address that the program's own uses of the symbol have; null if none of its libraries has
+/// it.
+void* program_symbol(const char* name);
+
 /// The folders in which the loader looks for libraries, apart from its cache.
 std::vector<std::string> loader_folders();
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "comm/group/local_group.h"
 #include "comm/group/shared_engine.h"
+#include "comm/mpi/mpi_engine.h"
 
 namespace km::comm {
 namespace {
@@ -55,11 +56,11 @@ std::vector<uint32_t> ranks_of(const std::vector<NoticeData>& requests, int colo
 }
 
 /// Makes a failure the communicator's, and tells the user of it.
-void fail_all(Membership& membership, const Failure& failure) {
-  const bool is_first = !membership.failure();
-  membership.fail(failure);
+void fail_all(Ranks& ranks, const Failure& failure) {
+  const bool is_first = !ranks.failure();
+  ranks.fail(failure);
   if (!is_first || failure.kind == FailureKind::kAborted) return;
-  log(LogLevel::kError, "comm", "%s", membership.failure().text.c_str());
+  log(LogLevel::kError, "comm", "%s", ranks.failure().text.c_str());
 }
 
 uint32_t place_in(const std::vector<uint32_t>& ranks, uint32_t rank) {
@@ -67,6 +68,14 @@ uint32_t place_in(const std::vector<uint32_t>& ranks, uint32_t rank) {
 }
 
 }  // namespace
+
+Failure make_communicator_id(UniqueId* out) {
+  const std::string kind = env(EnvVar::KM_COMM).value_or("auto");
+  if (kind == "mpi") return MpiRanks::make_mpi_id(out);
+  if (kind == "auto" || kind.empty()) return make_unique_id(out);
+  return make_failure(FailureKind::kArgument, "KM_COMM is \"%s\"; it can be auto or mpi",
+                      kind.c_str());
+}
 
 Failure Communicator::join(const UniqueId& id, const Place& place,
                            std::shared_ptr<Communicator>* out) {
@@ -76,22 +85,53 @@ Failure Communicator::join(const UniqueId& id, const Place& place,
   }
   uint64_t timeout_ns = 0;
   if (Failure failure = read_timeout(&timeout_ns)) return failure;
-  std::unique_ptr<Membership> membership;
-  Failure failure =
-      Membership::join(id, place.ranks, place.rank, place.device, timeout_ns, &membership);
+  return MpiRanks::is_mpi_id(id) ? join_mpi(id, place, timeout_ns, out)
+                                 : join_here(id, place, timeout_ns, out);
+}
+
+Failure Communicator::join_mpi(const UniqueId& id, const Place& place, uint64_t timeout_ns,
+                               std::shared_ptr<Communicator>* out) {
+  std::shared_ptr<MpiRanks> ranks;
+  Failure failure = MpiRanks::join(id, {place.ranks, place.rank, place.device}, timeout_ns, &ranks);
   if (failure) return failure;
-  std::shared_ptr<Communicator> made(new Communicator(std::move(membership)));
-  if (Failure started = made->start_engine(id)) return started;
+  std::shared_ptr<Communicator> made(new Communicator(ranks));
+  made->connection_ = Connection::kMpi;
+  made->library_ = ranks->library().about();
+  made->engine_ =
+      make_mpi_engine(ranks, [ranks](const Failure& failed) { fail_all(*ranks, failed); });
+  if (Failure started = made->require_engine()) return started;
   *out = std::move(made);
   return {};
 }
 
-Failure Communicator::start_engine(const UniqueId& id) {
+Failure Communicator::join_here(const UniqueId& id, const Place& place, uint64_t timeout_ns,
+                                std::shared_ptr<Communicator>* out) {
+  std::unique_ptr<Membership> joined;
+  Failure failure =
+      Membership::join(id, place.ranks, place.rank, place.device, timeout_ns, &joined);
+  if (failure) return failure;
+  const std::shared_ptr<Membership> membership(std::move(joined));
+  std::shared_ptr<Communicator> made(new Communicator(membership));
+  if (Failure started = made->start_engine(id, membership)) return started;
+  *out = std::move(made);
+  return {};
+}
+
+Failure Communicator::require_engine() const {
+  if (engine_ != nullptr) return {};
+  return make_failure(FailureKind::kSystem,
+                      "the system has no thread for rank %u: raise the limit "
+                      "on processes (ulimit -u)",
+                      rank());
+}
+
+Failure Communicator::start_engine(const UniqueId& id,
+                                   const std::shared_ptr<Membership>& membership) {
   // Failures are told to the membership, since engines outlive their communicators.
-  const auto fail = [kept = membership_](const Failure& failure) { fail_all(*kept, failure); };
-  if (is_in_one_process()) {
+  const auto fail = [membership](const Failure& failure) { fail_all(*membership, failure); };
+  if (membership->is_in_one_process()) {
     // Every rank looks its group up before the first one can leave.
-    auto group = LocalGroup::of(id, ranks(), membership_->timeout_ns());
+    auto group = LocalGroup::of(id, ranks(), membership->timeout_ns());
     if (Failure failure = meet("start of the communicator")) return failure;
     engine_ = make_local_engine(group, rank(), [fail, group](const Failure& failure) {
       fail(failure);
@@ -99,12 +139,9 @@ Failure Communicator::start_engine(const UniqueId& id) {
     });
     return {};
   }
-  engine_ = make_shared_engine(membership_, fail);
-  if (engine_ != nullptr) return {};
-  return make_failure(FailureKind::kSystem,
-                      "the system has no thread for rank %u: raise the limit "
-                      "on processes (ulimit -u)",
-                      rank());
+  connection_ = Connection::kSharedMemory;
+  engine_ = make_shared_engine(membership, fail);
+  return require_engine();
 }
 
 Communicator::~Communicator() = default;
@@ -116,7 +153,7 @@ bool Communicator::post(std::span<const Operation> operations, Resume resume, vo
 }
 
 void Communicator::fail(const Failure& failure) {
-  fail_all(*membership_, failure);
+  fail_all(*ranks_, failure);
   if (engine_ != nullptr) engine_->stop();
 }
 
@@ -135,7 +172,7 @@ Failure Communicator::split(int color, int key, std::shared_ptr<Communicator>* o
       color < 0 ? std::vector<uint32_t>{} : ranks_of(requests, color);
   UniqueId id{};
   if (!members.empty() && members[0] == rank()) {
-    if (Failure failure = make_unique_id(&id)) return failure;
+    if (Failure failure = ranks_->make_id(&id)) return failure;
   }
   if (Failure failure = exchange(notice_of(id), "split", &ids)) return failure;
   if (members.empty()) return {};
@@ -164,11 +201,11 @@ Failure Communicator::shrink(std::span<const uint32_t> excluded,
   }
   UniqueId id{};
   if (members[0] == rank()) {
-    if (Failure failure = make_unique_id(&id)) return failure;
-    membership_->publish(key, notice_of(id));
+    if (Failure failure = ranks_->make_id(&id)) return failure;
+    if (Failure failure = ranks_->publish(key, notice_of(id))) return failure;
   } else {
     NoticeData data;
-    if (Failure failure = membership_->find(key, members[0], "shrink", &data)) return failure;
+    if (Failure failure = ranks_->find(key, members[0], "shrink", &data)) return failure;
     id = read_notice<UniqueId>(data);
   }
   const Place place = {static_cast<uint32_t>(members.size()), place_in(members, rank()), device()};
@@ -184,10 +221,10 @@ Failure Communicator::grow(uint32_t ranks, const UniqueId* id, std::shared_ptr<C
   UniqueId known{};
   if (id != nullptr) {
     known = *id;
-    membership_->publish(key, notice_of(known));
+    if (Failure failure = ranks_->publish(key, notice_of(known))) return failure;
   } else {
     NoticeData data;
-    if (Failure failure = membership_->find(key, Membership::kAnyRank, "grow", &data)) {
+    if (Failure failure = ranks_->find(key, Ranks::kAnyRank, "grow", &data)) {
       return failure;
     }
     known = read_notice<UniqueId>(data);

@@ -13,6 +13,9 @@
 
 namespace km::comm {
 
+/// Makes an id for a communicator of what KM_COMM asks for.
+Failure make_communicator_id(UniqueId* out);
+
 class Communicator {
  public:
   struct Place {
@@ -25,17 +28,21 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  uint32_t rank() const { return membership_->rank(); }
-  uint32_t ranks() const { return membership_->ranks(); }
-  int32_t device() const { return membership_->device_of(rank()); }
-  bool is_in_one_process() const { return membership_->is_in_one_process(); }
+  uint32_t rank() const { return ranks_->rank(); }
+  uint32_t ranks() const { return ranks_->ranks(); }
+  int32_t device() const { return ranks_->device(); }
+  /// The way in which the ranks are connected.
+  enum class Connection { kThreads, kSharedMemory, kMpi };
+  Connection connection() const { return connection_; }
+  /// The library that connects them, for messages; empty if none does.
+  const std::string& library() const { return library_; }
 
   /// Begins operations. Returns true if they are over; otherwise resume(data) is called once when
   /// they are. After a failure of the communicator all operations are over at once.
   bool post(std::span<const Operation> operations, Resume resume, void* data);
 
   /// The communicator's failure, which all ranks share.
-  Failure failure() const { return membership_->failure(); }
+  Failure failure() const { return ranks_->failure(); }
   /// Ends all operations of all ranks by this failure.
   void fail(const Failure& failure);
 
@@ -51,15 +58,21 @@ class Communicator {
   Failure meet(const char* call);
   /// Gives each rank the data of all.
   Failure exchange(const NoticeData& own, const char* call, std::vector<NoticeData>* out) {
-    return membership_->exchange(own, call, out);
+    return ranks_->exchange(own, call, out);
   }
 
  private:
-  explicit Communicator(std::shared_ptr<Membership> membership)
-      : membership_(std::move(membership)) {}
-  Failure start_engine(const UniqueId& id);
+  explicit Communicator(std::shared_ptr<Ranks> ranks) : ranks_(std::move(ranks)) {}
+  static Failure join_mpi(const UniqueId& id, const Place& place, uint64_t timeout_ns,
+                          std::shared_ptr<Communicator>* out);
+  static Failure join_here(const UniqueId& id, const Place& place, uint64_t timeout_ns,
+                           std::shared_ptr<Communicator>* out);
+  Failure start_engine(const UniqueId& id, const std::shared_ptr<Membership>& membership);
+  Failure require_engine() const;
 
-  const std::shared_ptr<Membership> membership_;
+  const std::shared_ptr<Ranks> ranks_;
+  Connection connection_ = Connection::kThreads;
+  std::string library_;
   std::unique_ptr<Engine> engine_;
   std::mutex count_mutex_;
   std::vector<std::pair<uint64_t, uint64_t>> shrinks_;  // lists of excluded ranks, and their counts

@@ -10,6 +10,7 @@
 #include "comm/operation/operation.h"
 #include "comm/segment/bell.h"
 #include "comm/segment/failure.h"
+#include "comm/segment/ranks.h"
 #include "comm/segment/unique_id.h"
 
 namespace km::comm {
@@ -17,7 +18,6 @@ namespace km::comm {
 constexpr uint64_t kStagingBytes = 512 << 10;  // of one buffer
 constexpr uint64_t kRingSlots = 2, kRingSlotBytes = 64 << 10;
 constexpr uint32_t kMostRanks = 4096;
-constexpr uint64_t kNoticeBytes = 160;
 
 /// Counts arrivals of all ranks: step s is complete after s * ranks of them.
 struct Barrier {

@@ -172,12 +172,13 @@ Failure Membership::exchange(const NoticeData& own, const char* call,
   return {};
 }
 
-void Membership::publish(uint64_t key, const NoticeData& data) {
+Failure Membership::publish(uint64_t key, const NoticeData& data) {
   Notice& notice = segment_->slot(rank_).notice;
   notice.key.store(0);
   std::memcpy(notice.data, data.data(), data.size());
   notice.key.store(key);
   segment_->header().board.complete.ring();
+  return {};
 }
 
 Failure Membership::find(uint64_t key, uint32_t rank, const char* call, NoticeData* out) {

@@ -2,7 +2,6 @@
 // short data that the host waits for.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,41 +11,32 @@
 
 namespace km::comm {
 
-using NoticeData = std::array<uint8_t, kNoticeBytes>;
-
 /// Waits for other ranks: sees the communicator's failure, ends of their processes, and the limit.
-class Membership {
+class Membership final : public Ranks {
  public:
   /// Joins as `rank`, and waits for all others.
   static Failure join(const UniqueId& id, uint32_t ranks, uint32_t rank, int32_t device,
                       uint64_t timeout_ns, std::unique_ptr<Membership>* out);
-  ~Membership();
-  Membership(const Membership&) = delete;
-  Membership& operator=(const Membership&) = delete;
+  ~Membership() override;
 
-  uint32_t rank() const { return rank_; }
-  uint32_t ranks() const { return segment_->ranks(); }
+  uint32_t rank() const override { return rank_; }
+  uint32_t ranks() const override { return segment_->ranks(); }
+  int32_t device() const override { return segment_->slot(rank_).device; }
+  Failure make_id(UniqueId* out) const override { return make_unique_id(out); }
   Segment& segment() const { return *segment_; }
   uint64_t timeout_ns() const { return timeout_ns_; }
   /// True if all ranks are in this process.
   bool is_in_one_process() const { return watched_.empty(); }
-  int32_t device_of(uint32_t rank) const { return segment_->slot(rank).device; }
 
-  /// The first failure of any rank.
-  Failure failure() const;
-  /// Makes a failure the communicator's, unless it has one, and wakes all that wait.
-  void fail(const Failure& failure);
+  Failure failure() const override;
+  void fail(const Failure& failure) override;
 
   /// Arrives at the barrier and waits for all ranks; `call` names what the rank does. `steps` is
   /// the rank's count in its slot.
   Failure pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps, const char* call);
-  /// Gives each rank the data of all.
-  Failure exchange(const NoticeData& own, const char* call, std::vector<NoticeData>* out);
-  /// Tells all ranks something, under a key.
-  void publish(uint64_t key, const NoticeData& data);
-  /// Waits until `rank`, or any if it is kAnyRank, has published something under the key.
-  Failure find(uint64_t key, uint32_t rank, const char* call, NoticeData* out);
-  static constexpr uint32_t kAnyRank = UINT32_MAX;
+  Failure exchange(const NoticeData& own, const char* call, std::vector<NoticeData>* out) override;
+  Failure publish(uint64_t key, const NoticeData& data) override;
+  Failure find(uint64_t key, uint32_t rank, const char* call, NoticeData* out) override;
 
   /// Waits until `is_over()` is true, which a ring of the bell may change. `needs(rank)` says if
   /// the end of that rank ends the wait; `missing()` describes, after the time limit, whom it is

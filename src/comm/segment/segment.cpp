@@ -114,8 +114,8 @@ Failure open_id(const UniqueId& id, File* out) {
   }
   if (id.host != host_number()) {
     return make_failure(FailureKind::kArgument,
-                        "the unique id is another machine's: the ranks of a communicator run on "
-                        "one machine");
+                        "the unique id is another machine's: MPI connects the ranks of several, if "
+                        "all processes have KM_COMM=mpi");
   }
   Result<File> opened = open_memory_file(static_cast<int>(id.process), static_cast<int>(id.file));
   if (!opened) {

@@ -23,6 +23,7 @@ typedef struct rank {
 
 typedef struct ranks {
   int count;
+  int first, total; /* the ranks of this process are some of all */
   rank of[MOST_RANKS];
 } ranks;
 
@@ -44,7 +45,7 @@ static inline void require_comms(const fixture* f) {
 }
 
 static inline ranks begin_ranks(const fixture* f, int count) {
-  ranks all = {.count = count};
+  ranks all = {.count = count, .total = count};
   km_context contexts[MOST_RANKS];
   km_comm comms[MOST_RANKS];
   require_comms(f);

@@ -267,7 +267,7 @@ static int run_process(const char* id_text, const char* role) {
   OK(km_comm_create(self.context, &id, 2, 1, &self.comm));
   OK(km_comm_info_get(self.comm, &info));
   if (info.engine != KM_COMM_ENGINE_SHARED_MEMORY) return 2;
-  const ranks all = {1, {self}};
+  const ranks all = {1, 1, 2, {self}};
   set_numbers(&all);
   OK(all_reduce(&self, 1));
   if (number_of(&self, 1) != 2.0F) return 3; /* 1 of each rank */
@@ -296,7 +296,7 @@ static void ranks_of_two_processes(const fixture* f, const char* role) {
   const pid_t child = start_process(&id, role);
   open_rank(f, 0, &self);
   OK(km_comm_create(self.context, &id, 2, 0, &self.comm));
-  ranks all = {1, {self}};
+  ranks all = {1, 0, 2, {self}};
   set_numbers(&all);
   OK(all_reduce(&self, 1));
   assert_true(number_of(&self, 1) == 2.0F);

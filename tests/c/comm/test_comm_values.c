@@ -1,5 +1,7 @@
 /* Every operation of communicators with each type, reduction and form, against a plain reference,
  * among ranks of one process. */
+#include <unistd.h>
+
 #include "comm_ranks.h"
 
 enum {
@@ -145,11 +147,11 @@ static void compare(const call* c, const rank* each, int number) {
 }
 
 static void check_call(const ranks* all, const call* c) {
-  for (int i = 0; i < all->count; ++i) fill(c, &all->of[i], i);
+  for (int i = 0; i < all->count; ++i) fill(c, &all->of[i], all->first + i);
   OK(km_comm_group_begin());
-  for (int i = 0; i < all->count; ++i) OK(run(c, &all->of[i], i));
+  for (int i = 0; i < all->count; ++i) OK(run(c, &all->of[i], all->first + i));
   OK(km_comm_group_end());
-  for (int i = 0; i < all->count; ++i) compare(c, &all->of[i], i);
+  for (int i = 0; i < all->count; ++i) compare(c, &all->of[i], all->first + i);
 }
 
 static void check_kind(const ranks* all, int kind, int type) {
@@ -159,30 +161,68 @@ static void check_kind(const ranks* all, int kind, int type) {
       const call c = {.kind = kind,
                       .type = type,
                       .op = op == OPS ? SUM : op,
-                      .root = (type + op) % all->count,
+                      .root = (type + op) % all->total,
                       .in_place = in_place && kind != SHIFT,
                       .scaled = op == OPS,
-                      .ranks = all->count,
+                      .ranks = all->total,
                       .count = in_place ? MOST_COUNT : 7};
       check_call(all, &c);
     }
   }
 }
 
-static void check_ranks(const fixture* f, int count) {
-  ranks all = begin_ranks(f, count);
+static void check_all(ranks all) {
   for (int kind = 0; kind < KINDS; ++kind) {
     for (int type = 0; type < TYPES; ++type) check_kind(&all, kind, type);
   }
-  for (int i = 0; i < count; ++i) OK(km_comm_status(all.of[i].comm));
+  for (int i = 0; i < all.count; ++i) OK(km_comm_status(all.of[i].comm));
   end_ranks(&all);
 }
+
+static void check_ranks(const fixture* f, int count) { check_all(begin_ranks(f, count)); }
 
 static void one_rank(void** state) { check_ranks(*state, 1); }
 static void two_ranks(void** state) { check_ranks(*state, 2); }
 static void four_ranks(void** state) { check_ranks(*state, 4); }
 
-int main(void) {
+/* One rank of those that a launcher has started: `mpirun -n 4 km_c_comm_values FILE`, with
+ * KM_COMM=mpi for MPI. All pass the id by the file. */
+static int run_process(const char* path) {
+  const fixture f = {.uri = "cpu:0"};
+  const int is_open_mpi = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+  const char* const number = getenv(is_open_mpi ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK");
+  const char* const count = getenv(is_open_mpi ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE");
+  ranks all = {.count = 1};
+  km_comm_id id;
+  km_comm_info info = {.struct_size = sizeof info};
+  FILE* file;
+  assert_non_null(number);
+  all.first = (int)strtol(number, NULL, 10);
+  all.total = (int)strtol(count, NULL, 10);
+  open_rank(&f, 0, &all.of[0]);
+  if (all.first == 0) {
+    char fresh[4096];
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    OK(km_comm_id_create(all.of[0].context, &id));
+    assert_non_null(file = fopen(fresh, "wb"));
+    assert_int_equal(fwrite(&id, sizeof id, 1, file), 1);
+    fclose(file);
+    assert_int_equal(rename(fresh, path), 0);
+  } else {
+    while ((file = fopen(path, "rb")) == NULL) usleep(10000);
+    assert_int_equal(fread(&id, sizeof id, 1, file), 1);
+    fclose(file);
+  }
+  OK(km_comm_create(all.of[0].context, &id, (uint32_t)all.total, (uint32_t)all.first,
+                    &all.of[0].comm));
+  OK(km_comm_info_get(all.of[0].comm, &info));
+  print_message("rank %d of %d: %s\n", all.first, all.total, info.reason);
+  check_all(all);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc == 2) return run_process(argv[1]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_rank),
       cmocka_unit_test(two_ranks),

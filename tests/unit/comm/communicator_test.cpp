@@ -62,7 +62,7 @@ TEST(Communicator, SumsOverThreads) {
       run(communicator, {&operation, 1});
       for (const float each : data) ASSERT_EQ(each, 6);
     }
-    EXPECT_TRUE(communicator.is_in_one_process());
+    EXPECT_EQ(communicator.connection(), Communicator::Connection::kThreads);
     EXPECT_FALSE(communicator.failure());
   });
 }

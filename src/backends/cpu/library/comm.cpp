@@ -155,7 +155,7 @@ Result<std::shared_ptr<const Task>> make_comm_task(const char* name, const kmb_c
 km_status comm_id_create(kmb_device*, km_comm_id* out_id, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     comm::UniqueId id;
-    KM_TRY(result_of(comm::make_unique_id(&id)));
+    KM_TRY(result_of(comm::make_communicator_id(&id)));
     std::memcpy(out_id, &id, sizeof id);
     return {};
   });
@@ -200,12 +200,21 @@ void comm_info(kmb_comm* comm, km_comm_info* out_info) {
   const comm::Communicator& communicator = *from(comm)->communicator;
   out_info->rank = communicator.rank();
   out_info->rank_count = communicator.ranks();
-  const bool is_one = communicator.is_in_one_process();
-  out_info->engine = is_one ? KM_COMM_ENGINE_THREADS : KM_COMM_ENGINE_SHARED_MEMORY;
-  std::snprintf(out_info->reason, sizeof out_info->reason, "%s",
-                is_one ? "all ranks are in this process: copies between their devices"
-                       : "the ranks are in several processes of this machine: memory that they "
-                         "share");
+  const auto tell = [&](km_comm_engine engine, const char* reason) {
+    out_info->engine = engine;
+    std::snprintf(out_info->reason, sizeof out_info->reason, "%s%s", reason,
+                  communicator.library().c_str());
+  };
+  switch (communicator.connection()) {
+    case comm::Communicator::Connection::kThreads:
+      return tell(KM_COMM_ENGINE_THREADS,
+                  "all ranks are in this process: copies between their devices");
+    case comm::Communicator::Connection::kSharedMemory:
+      return tell(KM_COMM_ENGINE_SHARED_MEMORY,
+                  "the ranks are in several processes of this machine: memory that they share");
+    case comm::Communicator::Connection::kMpi:
+      return tell(KM_COMM_ENGINE_MPI, "the id was made with KM_COMM=mpi: ");
+  }
 }
 
 }  // namespace km::cpu

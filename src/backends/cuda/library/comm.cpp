@@ -105,7 +105,7 @@ Result<std::shared_ptr<Comm>> Comm::split(int32_t color, int32_t key) {
   return made;
 }
 
-void Comm::abort() {
+void Comm::cancel() {
   const std::lock_guard lock(mutex_);
   is_aborted_ = true;
   if (handle_ == nullptr) return;
@@ -321,7 +321,7 @@ void comm_destroy(kmb_comm* handle) {
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [comm]() mutable { comm.reset(); });
 }
 
-void comm_abort(kmb_comm* comm) { from(comm)->abort(); }
+void comm_abort(kmb_comm* comm) { from(comm)->cancel(); }
 
 km_status comm_status(kmb_comm* comm, kmb_error* error) {
   return guarded(error, [&] { return from(comm)->status(); });

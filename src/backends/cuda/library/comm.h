@@ -28,7 +28,7 @@ class Comm : public std::enable_shared_from_this<Comm> {
   Result<std::shared_ptr<Comm>> split(int32_t color, int32_t key);
   /// Queues one operation, in an open group of NCCL. The context must be current.
   Status queue(const LibraryTarget& target, const kmb_comm_operation& operation);
-  void abort();
+  void cancel();
   Status status();
   void describe(km_comm_info* out_info) const;
   /// The last queued operation, captured ones aside; without a stream before the first one.

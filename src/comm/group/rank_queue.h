@@ -1,0 +1,90 @@
+// The operations that the thread of a rank has before it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "base/thread/start_thread.h"
+#include "comm/group/engine.h"
+#include "comm/group/workers.h"
+
+namespace km::comm {
+
+/// Carries out the batches of one rank, one after the other.
+class RankWorker {
+ public:
+  virtual ~RankWorker() = default;
+  virtual void run(Batch& batch) = 0;
+  /// Called now and then while there is nothing to run.
+  virtual void look_around() = 0;
+};
+
+/// The queue of a worker's thread, which keeps it.
+class RankQueue {
+ public:
+  explicit RankQueue(std::unique_ptr<RankWorker> worker) : worker_(std::move(worker)) {}
+
+  void add(const SharedBatch& batch) {
+    {
+      const std::lock_guard lock(mutex_);
+      batches_.push_back(batch);
+    }
+    changed_.notify_one();
+  }
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_one();
+  }
+  void work() {
+    for (SharedBatch batch = next(); batch != nullptr; batch = next()) worker_->run(*batch);
+  }
+
+ private:
+  /// Waits for a batch; null at the end.
+  SharedBatch next() {
+    constexpr std::chrono::milliseconds kLook(50);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kLook, [this] { return !batches_.empty() || is_ending_; })) {
+      lock.unlock();
+      worker_->look_around();
+      lock.lock();
+    }
+    if (batches_.empty()) return nullptr;
+    SharedBatch batch = std::move(batches_.front());
+    batches_.pop_front();
+    return batch;
+  }
+
+  const std::unique_ptr<RankWorker> worker_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<SharedBatch> batches_;
+  bool is_ending_ = false;
+};
+
+/// An engine whose operations a thread carries out.
+class QueueEngine final : public Engine {
+ public:
+  /// Null if the system has no thread.
+  static std::unique_ptr<Engine> start(const char* thread, std::unique_ptr<RankWorker> worker) {
+    auto queue = std::make_shared<RankQueue>(std::move(worker));
+    if (!start_thread(thread, kThreadStackBytes, -1, [queue] { queue->work(); })) return nullptr;
+    return std::make_unique<QueueEngine>(std::move(queue));
+  }
+  explicit QueueEngine(std::shared_ptr<RankQueue> queue) : queue_(std::move(queue)) {}
+  ~QueueEngine() override { queue_->end(); }
+  void post(const SharedBatch& batch) override { queue_->add(batch); }
+  /// The thread sees the failure by itself: what waits looks for it.
+  void stop() override {}
+
+ private:
+  const std::shared_ptr<RankQueue> queue_;
+};
+
+}  // namespace km::comm
