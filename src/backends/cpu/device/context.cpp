@@ -67,7 +67,7 @@ void Context::release() {
   const uint32_t references = references_.fetch_sub(1, std::memory_order_acq_rel);
   KM_ASSERT(references != 0, "a context is released more often than it was retained");
   if (references != 1) return;
-  KM_ASSERT(streams_.empty(), "a context is destroyed before its streams");
+  KM_ASSERT(streams_.all.empty(), "a context is destroyed before its streams");
   {
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
@@ -86,28 +86,28 @@ bool Context::try_retain() {
 
 void Context::add_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
-  KM_ASSERT(std::find(streams_.begin(), streams_.end(), stream) == streams_.end(),
+  KM_ASSERT(std::find(streams_.all.begin(), streams_.all.end(), stream) == streams_.all.end(),
             "a stream is added to its context twice");
-  streams_.push_back(stream);
+  streams_.all.push_back(stream);
 }
 
 bool Context::remove_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
-  [[maybe_unused]] const size_t erased = std::erase(streams_, stream);
+  [[maybe_unused]] const size_t erased = std::erase(streams_.all, stream);
   KM_ASSERT(erased == 1, "a stream is removed from a context that does not have it");
-  return is_abandoned_ && streams_.empty();
+  return streams_.is_abandoned && streams_.all.empty();
 }
 
 bool Context::abandon() {
   std::lock_guard lock(streams_mutex_);
-  KM_ASSERT(!is_abandoned_, "a context is destroyed twice");
-  is_abandoned_ = true;
-  return streams_.empty();
+  KM_ASSERT(!streams_.is_abandoned, "a context is destroyed twice");
+  streams_.is_abandoned = true;
+  return streams_.all.empty();
 }
 
 std::vector<Stream*> Context::streams() const {
   std::lock_guard lock(streams_mutex_);
-  return streams_;
+  return streams_.all;
 }
 
 Error Context::error() const {

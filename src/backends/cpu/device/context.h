@@ -172,8 +172,10 @@ class Context {
   Error error_{KM_SUCCESS, {}, 0}, assertion_{KM_SUCCESS, {}, 0};
   std::mutex reset_mutex_;
   mutable std::mutex streams_mutex_;
-  std::vector<Stream*> streams_;
-  bool is_abandoned_ = false;
+  struct {
+    std::vector<Stream*> all;
+    bool is_abandoned = false;
+  } streams_;  // guarded by streams_mutex_
   // Peers hold it too, so that they can detect the end of this context.
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
