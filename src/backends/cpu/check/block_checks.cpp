@@ -100,16 +100,23 @@ class BlockChecks::Sink final : public RaceSink {
   }
 
   /// True if the memory soon holds the value. A store of a block that runs at the same time may
-  /// have been reported and not yet made, and its thread may have lost its core since, to others of
-  /// a loaded machine, too.
+  /// have been reported and not yet made, because its thread has lost its core since, or because it
+  /// waits here, too: each lane of a store meets the lanes of the other block that came before it.
   bool comes_to_hold(const Race& race, const uint8_t* value, uint32_t size_bytes) const {
     constexpr int kSpins = 100, kTurns = 300;
     constexpr uint64_t kMostNs = 100'000'000;
     constexpr long kPauseNs = 100'000;
     LaunchChecks& launch = *block_.launch;
     if (!launch.may_wait() || launch.has_differing(race)) return false;
+    LaunchChecks::PendingStore own, wanted;
+    own.address = wanted.address = race.address;
+    own.size_bytes = wanted.size_bytes = size_bytes;
+    own.value = wanted.value = value;
+    own.block = static_cast<uint32_t>(race.now.block);
+    wanted.block = static_cast<uint32_t>(race.before.block);
+    launch.add_pending(&own);
     const uint64_t begin_ns = now_ns();
-    bool is_same = false;
+    std::optional<bool> is_same;
     for (int turn = 0; !is_same; ++turn) {
       if (turn < kSpins) {
         arch::spin_hint();
@@ -119,10 +126,12 @@ class BlockChecks::Sink final : public RaceSink {
         if (now_ns() - begin_ns > kMostNs) break;
         sleep_uncancelled(kPauseNs);
       }
-      is_same = holds(race.address, value, size_bytes).value_or(false);
+      is_same = launch.pending_writes(wanted);
+      if (holds(race.address, value, size_bytes).value_or(false)) is_same = true;
     }
+    launch.remove_pending(&own);
     launch.note_wait(now_ns() - begin_ns);
-    return is_same;
+    return is_same.value_or(false);
   }
 
   const Block& block_;

@@ -1,6 +1,7 @@
 #include "backends/cpu/check/launch_checks.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "simt/engine.h"
 
@@ -38,6 +39,27 @@ bool LaunchChecks::has_differing(const Race& race) const {
   KM_ASSERT(!race.is_same_value, "a race is asked for whose values are equal");
   const std::lock_guard lock(mutex_);
   return races_.contains(key_of(race));
+}
+
+void LaunchChecks::add_pending(const PendingStore* store) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back(store);
+}
+
+void LaunchChecks::remove_pending(const PendingStore* store) {
+  const std::lock_guard lock(mutex_);
+  std::erase(pending_, store);
+}
+
+std::optional<bool> LaunchChecks::pending_writes(const PendingStore& wanted) const {
+  const std::lock_guard lock(mutex_);
+  for (const PendingStore* const store : pending_) {
+    const uint64_t distance_bytes = wanted.address - store->address;
+    if (store->block != wanted.block || distance_bytes >= store->size_bytes) continue;
+    if (wanted.size_bytes > store->size_bytes - distance_bytes) continue;
+    return std::memcmp(store->value + distance_bytes, wanted.value, wanted.size_bytes) == 0;
+  }
+  return std::nullopt;
 }
 
 void LaunchChecks::note(const Race& race) {

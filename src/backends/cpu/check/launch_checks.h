@@ -98,6 +98,18 @@ class LaunchChecks {
   bool has_differing(const Race& race) const;
   /// True as long as stores were not waited for so long that the launch would seem to hang.
   bool may_wait() const { return waited_ns_.load(std::memory_order_relaxed) < kMostWaitNs; }
+  /// A store of a block that was reported and waits for another block's, before it is made.
+  struct PendingStore {
+    uint32_t block = 0;
+    uint64_t address = 0;
+    uint32_t size_bytes = 0;
+    const uint8_t* value = nullptr;
+  };
+  /// Lets other blocks see a store while it waits, because they may wait for it, too.
+  void add_pending(const PendingStore* store);
+  void remove_pending(const PendingStore* store);
+  /// True if such a store of a block writes this value; nothing if none of it writes there.
+  std::optional<bool> pending_writes(const PendingStore& wanted) const;
   void note_wait(uint64_t ns) { waited_ns_.fetch_add(ns, std::memory_order_relaxed); }
   /// True if there were so many invalid accesses that the launch should end: loops whose bounds
   /// were read from somewhere else would make them for hours.
@@ -129,6 +141,7 @@ class LaunchChecks {
   std::atomic<uint64_t> invalid_count_{0}, waited_ns_{0};
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;
+  std::vector<const PendingStore*> pending_;
   std::map<std::pair<uint32_t, uint8_t>, Invalid> invalid_;  // by line and kind
   std::map<Key, Misuse> misuses_;                            // by both lines and kind
 };
