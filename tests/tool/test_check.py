@@ -27,6 +27,12 @@ NAMES = re.findall(r"^KERNEL (\w+)\(", KERNELS, re.MULTILINE)
 ARRAYS = ("--arg", "zeros:i32[1024]", "--arg", "zeros:i32[1024]", "--arg", "i32:512")
 
 
+INLINED = """
+__forceinline__ __device__ void put(int* a) { a[threadIdx.x] = 1; }
+__forceinline__ __device__ void put_all(int* a) { put(a); }
+extern "C" __global__ void kernel(int* a) { put_all(a); }
+"""
+
 STACK_PTX = """
 .version 8.0
 .target sm_80
@@ -503,6 +509,27 @@ class Check(Case):
                 results = json.loads(self.read("found.sarif"))["runs"][0]["results"]
                 place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
                 self.assertEqual(place, {"uri": uri})
+
+    def test_inlined_functions_name_their_calls(self):
+        self.write("inlined.cu", INLINED)
+        result = self.run_tool("run", "inlined.cu", "--device", "cpu", "--block", "32", "--arg",
+                               "zeros:i32[16]", "--check", "memory", "--check-json", "found.json",
+                               "--nvrtc=-lineinfo", "-q")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"at inlined.cu:2 \(PTX line \d+\)\n    > .*\n"
+                         r"    inlined at inlined.cu:3\n    > .*\n    inlined at inlined.cu:4\n")
+        found = json.loads(self.read("found.json"))["findings"][0]
+        self.assertEqual((found["source"], found["line"]), ("inlined.cu", 2))
+        self.assertEqual(found["inlined_at"], ["inlined.cu:3", "inlined.cu:4"])
+        self.assertRegex(found["position"], r"^inlined.cu:2 \(PTX line \d+\)$")
+        sarif = self.run_tool("check", "--sarif", "found.sarif", "--", TOOL, "run", "inlined.cu",
+                              "--device", "cpu", "--block", "32", "--arg", "zeros:i32[16]",
+                              "--nvrtc=-lineinfo", "-q")
+        self.assertEqual(sarif.returncode, 1, sarif.stderr)
+        related = json.loads(self.read("found.sarif"))["runs"][0]["results"][0]["relatedLocations"]
+        self.assertEqual([(each["message"]["text"],
+                           each["physicalLocation"]["region"]["startLine"]) for each in related],
+                         [("inlined here", 3), ("inlined here", 4)])
 
     def test_suppressed_findings_are_counted(self):
         kernels = ["race_bytes", "memory_misaligned"]

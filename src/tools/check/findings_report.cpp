@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 Json json_of(const ToldPlace& place) {
   const SourcePosition source = place.source();
   Json json = {{"access", place.what}, {"source", source.file},  {"line", source.line},
-               {"block", place.block}, {"thread", place.thread}, {"position", place.position}};
+               {"block", place.block}, {"thread", place.thread}, {"position", source.whole}};
+  if (!source.callers.empty()) json["inlined_at"] = source.callers;
   if (!place.work.empty()) json["work"] = place.work;
   return json;
 }
@@ -45,8 +46,7 @@ std::string uri_of(const std::string& file) {
   return uri;
 }
 
-Json location_of(const ToldPlace& place, const std::string& text) {
-  const SourcePosition source = place.source();
+Json location_of(const SourcePosition& source, const std::string& text) {
   Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", uri_of(source.file)}}}}}};
   if (source.line != 0) location["physicalLocation"]["region"] = {{"startLine", source.line}};
   if (!text.empty()) location["message"] = {{"text", text}};
@@ -59,6 +59,13 @@ std::string access_of(const ToldPlace& place) {
   }
   const std::string thread = "thread " + place.thread + " of block " + place.block;
   return place.what + " by " + (place.work.empty() ? thread : place.work);
+}
+
+/// Appends the calls that a compiler has replaced by the code of a place.
+void append_callers(const ToldPlace& place, Json* locations) {
+  for (const std::string& caller : place.source().callers) {
+    locations->push_back(location_of(SourcePosition::of(caller), "inlined here"));
+  }
 }
 
 /// The place of a finding, in few words.
@@ -81,11 +88,15 @@ Json result_of(const ToldFinding& finding) {
                  {"message", {{"text", text}}},
                  {"occurrenceCount", finding.count}};
   if (finding.place.source().line != 0) {
-    result["locations"] = Json::array({location_of(finding.place, "")});
+    result["locations"] = Json::array({location_of(finding.place.source(), "")});
   }
-  if (finding.other.what.empty()) return result;
-  const std::string other = "after: " + access_of(finding.other);
-  result["relatedLocations"] = Json::array({location_of(finding.other, other)});
+  Json related = Json::array();
+  append_callers(finding.place, &related);
+  if (!finding.other.what.empty()) {
+    related.push_back(location_of(finding.other.source(), "after: " + access_of(finding.other)));
+    append_callers(finding.other, &related);
+  }
+  if (!related.empty()) result["relatedLocations"] = std::move(related);
   return result;
 }
 

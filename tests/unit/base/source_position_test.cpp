@@ -23,7 +23,21 @@ TEST(SourcePosition, EachForm) {
     EXPECT_EQ(found.text, row.text);
     EXPECT_EQ(found.file, row.file);
     EXPECT_EQ(found.line, row.line);
+    EXPECT_EQ(found.whole, row.position);
+    EXPECT_TRUE(found.callers.empty());
   }
+}
+
+TEST(SourcePosition, CallersOfInlinedCode) {
+  const std::vector<std::string> callers = {"b.cu:20", "c.cu:7"};
+  const std::string position = SourcePosition::with_callers("a.cu:14 (PTX line 31)", callers);
+  EXPECT_EQ(position, "a.cu:14 (PTX line 31), inlined at b.cu:20, inlined at c.cu:7");
+  const SourcePosition found = SourcePosition::of(position);
+  EXPECT_EQ(found.whole, "a.cu:14 (PTX line 31)");
+  EXPECT_EQ(found.text, "a.cu:14");
+  EXPECT_EQ(found.line, 14U);
+  EXPECT_EQ(found.callers, callers);
+  EXPECT_EQ(SourcePosition::with_callers("", callers), "");
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct TestCode final : CodeUnit {
   }
   std::string kernel_name() const override { return name_; }
   std::string position_of(uint64_t, uint32_t) const override { return "test.ptx:7"; }
+  std::vector<std::string> callers_of(uint32_t) const override { return {}; }
 
  private:
   void set_range() {

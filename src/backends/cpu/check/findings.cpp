@@ -33,6 +33,12 @@ std::string source_line(const std::string& position) {
   return printable_name(line);
 }
 
+/// The text of the line as it is shown.
+std::string quoted_line(const std::string& position) {
+  const std::string line = source_line(position);
+  return line.empty() ? "" : "    > " + line + '\n';
+}
+
 /// The place of a call of the host, whose position is its stack.
 std::string text_of_call(const FindingPlace& place) {
   return "  " + place.what + (place.position.empty() ? "" : ", from " + place.position) + '\n';
@@ -42,10 +48,12 @@ std::string text_of(const FindingPlace& place, const char* order) {
   if (place.is_of_call()) return text_of_call(place);
   std::string text = std::string("  ") + order + place.what + " by ";
   text += place.work.empty() ? "thread " + place.thread + " of block " + place.block : place.work;
-  if (!place.position.empty()) text += ", at " + place.position;
-  text += '\n';
-  const std::string line = source_line(place.position);
-  if (!line.empty()) text += "    > " + line + '\n';
+  const SourcePosition at = SourcePosition::of(place.position);
+  if (!at.whole.empty()) text += ", at " + at.whole;
+  text += '\n' + quoted_line(place.position);
+  for (const std::string& caller : at.callers) {
+    text += "    inlined at " + caller + '\n' + quoted_line(caller);
+  }
   return text;
 }
 

@@ -26,11 +26,16 @@ const char* verb_of(const AccessRecord& access) {
   return kind == AccessKind::read ? "read" : "write";
 }
 
+/// The position of a line of the PTX text, with the calls that the compiler has replaced by it.
+std::string position_of(const LaunchRun& run, uint32_t line) {
+  return SourcePosition::with_callers(run.unit->position_of(0, line), run.unit->callers_of(line));
+}
+
 FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const LaunchRun& run) {
   FindingPlace place;
   place.what = verb_of(access);
   if (size_bytes != 0) place.what += " of " + counted(size_bytes, "byte");
-  place.position = run.unit->position_of(0, static_cast<uint32_t>(access.line));
+  place.position = position_of(run, static_cast<uint32_t>(access.line));
   place.block = index_text(run.record.grid, access.block);
   place.thread = index_text(run.record.block, access.thread);
   return place;
@@ -230,7 +235,7 @@ Finding finding_of(const Misuse& misuse, const LaunchRun& run) {
   const char* const what = misuse.kind == Misuse::stranger ? "warp operation" : "wait";
   const auto place = [&](uint32_t line, uint32_t thread) {
     return FindingPlace{what,
-                        run.unit->position_of(0, line),
+                        position_of(run, line),
                         index_text(run.record.grid, misuse.block),
                         index_text(run.record.block, thread),
                         {}};
@@ -267,7 +272,7 @@ FindingPlace place_of(const Trial::Write& write, const LaunchRun& run) {
   if (write.line == 0) return place;
   place.what = std::string(write.is_atomic ? "atomic" : "write") + " of " +
                counted(write.element_bytes, "byte");
-  place.position = run.unit->position_of(0, write.line);
+  place.position = position_of(run, write.line);
   place.block = index_text(run.record.grid, write.block);
   place.thread = index_text(run.record.block, write.thread);
   return place;
@@ -280,7 +285,7 @@ void set_place(Finding* finding, const KernelFault& fault, const LaunchRun& run)
     finding->place.what += " of " + counted(fault.size_bytes, "byte");
   }
   finding->place.position = fault.line != 0
-                                ? run.unit->position_of(0, fault.line)
+                                ? position_of(run, fault.line)
                                 : run.unit->position_of(fault.fault.pc, fault.helper_line);
   char block[64];
   std::snprintf(block, sizeof block, "(%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "simt/abi.h"
 
@@ -47,6 +48,9 @@ struct CodeUnit {
   /// The source position, "sobel.ptx:41"; empty if unknown. `helper_line` is used if `pc` has no
   /// line.
   virtual std::string position_of(uint64_t pc, uint32_t helper_line) const = 0;
+  /// The source lines of the calls that the compiler has replaced by the code on a line of the PTX
+  /// text, the innermost first.
+  virtual std::vector<std::string> callers_of(uint32_t line) const = 0;
   /// The parameters whose arguments are addresses in this range: "parameter 1 'x' and parameter 2
   /// 'y'"; empty if there are none. `params` are the arguments of a launch.
   virtual std::string parameters_in(const uint8_t*, uint64_t /*begin*/, uint64_t /*bytes*/) const {

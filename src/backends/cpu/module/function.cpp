@@ -14,6 +14,7 @@
 #include "base/cuda/parameter_names.h"
 #include "base/text.h"
 #include "base/thread/cancellation.h"
+#include "ptx/inlined_calls.h"
 #include "ptx/place.h"
 
 namespace km::cpu {
@@ -61,6 +62,10 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   if (position.line == 0) return {};
   return ptx::place_of_line(function_->module().name(), position.line,
                             function_->source_position(position.line));
+}
+
+std::vector<std::string> KernelCode::callers_of(uint32_t line) const {
+  return function_->source_callers(line);
 }
 
 std::string KernelCode::parameters_in(const uint8_t* params, uint64_t begin, uint64_t bytes) const {
@@ -132,6 +137,12 @@ std::string Function::source_position(uint32_t ptx_line) const {
   const Result<KernelProgram> own = module_->program_of(name_);
   if (!own) return {};
   return ptx::source_place_of_line(own->program->module(), ptx_line);
+}
+
+std::vector<std::string> Function::source_callers(uint32_t ptx_line) const {
+  const Result<KernelProgram> own = module_->program_of(name_);
+  if (!own) return {};
+  return ptx::callers_of_line(own->program->module(), module_->ptx(), ptx_line);
 }
 
 /// Allocates registers like a GPU's compiler, so that the kernel's largest block fits on a

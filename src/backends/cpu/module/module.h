@@ -38,6 +38,7 @@ class KernelCode final : public CodeUnit {
   const simt::Code& code() const { return *code_; }
   std::string kernel_name() const override;
   std::string position_of(uint64_t pc, uint32_t helper_line) const override;
+  std::vector<std::string> callers_of(uint32_t line) const override;
   std::string parameters_in(const uint8_t* params, uint64_t begin, uint64_t bytes) const override;
 
  private:
@@ -74,6 +75,8 @@ class Function {
   const uint64_t* variable_addresses() const { return variable_addresses_.data(); }
   /// The debug line (.loc) of a line of the text: "scale.cu:12"; empty if it has none.
   std::string source_position(uint32_t ptx_line) const;
+  /// The calls that CodeUnit::callers_of() names.
+  std::vector<std::string> source_callers(uint32_t ptx_line) const;
   /// Code from the object file that the module was loaded from, from the cache, or made.
   Result<simt::Object> object(const simt::Variant& variant) const;
   std::string object_key(const simt::Variant& variant) const;
