@@ -14,12 +14,12 @@ say() { printf 'sysroot: %s\n' "$*" >&2; }
 
 # write_configuration WORK: a configuration of apt whose files all lie in WORK.
 write_configuration() {
-  local work=$1 mirror=${KM_DEBIAN_MIRROR:-http://deb.debian.org}
+  local work=$1 mirror=${KM_DEBIAN_MIRROR:-http://deb.debian.org/debian}
   mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
   : >"$work/status"
   printf 'deb [arch=arm64,amd64 signed-by=%s] %s bookworm%s main\n' \
-    "$keys" "$mirror/debian" "" "$keys" "$mirror/debian" -updates \
-    "$keys" "$mirror/debian-security" -security >"$work/sources.list"
+    "$keys" "$mirror" "" "$keys" "$mirror" -updates \
+    "$keys" "$mirror-security" -security >"$work/sources.list"
   cat >"$work/apt.conf" <<END
 Dir::State "$work/state";
 Dir::State::status "$work/status";
