@@ -66,7 +66,8 @@ typedef void (*km_finding_callback)(void* user_data, const km_finding* finding);
  * are launched next; a launched graph keeps the code that it was made with. Memory that exists
  * counts as written for KM_CHECK_INIT. `callback` gets what is found instead of standard error: at
  * the end of a launch each of its findings, with the number of times that the launch had it, on any
- * thread, one call at a time. In it, calls that may wait give KM_ERROR_NOT_PERMITTED. `limit` is
+ * thread, one call at a time; memory that kernels have left (KM_CHECK_LEAK) when the context is
+ * reset or destroyed. In it, calls that may wait give KM_ERROR_NOT_PERMITTED. `limit` is
  * the most calls of the callback; 0: no limit. Null for `callback`: findings are printed on
  * standard error, equal ones once. `user_data` must stay valid until another callback is set or the
  * context is gone. KM_CHECK_STREAMS can be selected if KM_CHECK names that tool, because the order

@@ -9,7 +9,7 @@
 namespace km::ptx {
 namespace {
 
-/// A call of a function, and the lines of code that it has become, are at most so deep.
+/// Chains of inlined calls are cut at this depth, since the text of `.loc` may name itself.
 constexpr size_t kMostCallers = 64;
 constexpr std::string_view kBlanks = " \t\r";
 
@@ -74,7 +74,7 @@ std::vector<std::string> callers_of_line(const Module& module, std::string_view 
     if (file == module.files.end()) break;
     callers.push_back(printable_name(file->second) + ":" + std::to_string(call->line));
     while (at != locations.rend() && !is_same(at->line, *call)) ++at;
-    call = at != locations.rend() ? at->call : std::nullopt;
+    call = at != locations.rend() ? (at++)->call : std::nullopt;
   }
   return callers;
 }

@@ -190,7 +190,7 @@ Result<int> RunCommand::run_checked() {
   KM_ASSIGN(const int code, run_program(words));
   KM_ASSIGN(const SessionFindings found, session.end());
   // A command that has failed has said why, and has not looked at the whole kernel.
-  if (code != kExitOk && found.all.empty()) return code;
+  if (code != kExitOk && found.all.empty() && found.suppressed == 0) return code;
   std::fputs(printable(table_of(found.all, UINT64_MAX, found.suppressed)).c_str(), stderr);
   return found.all.empty() ? code : kExitFailure;
 }

@@ -5,14 +5,18 @@
 
 #include <mutex>
 
+#include "base/thread/clock.h"
+
 namespace km {
 
 /// The lock, or an empty one. The exiting thread may have been interrupted anywhere, even while it
-/// held the mutex, because handlers of signals may call exit(): so the wait is bounded.
+/// held the mutex, because handlers of signals may call exit(): so the wait is bounded. It is long
+/// enough for a holder that has lost its processor.
 inline std::unique_lock<std::mutex> lock_at_exit(std::mutex& mutex) {
-  constexpr int kMostTurns = 1000;
+  constexpr uint64_t kMostNs = 100'000'000;
   std::unique_lock lock(mutex, std::defer_lock);
-  for (int turn = 0; turn < kMostTurns && !lock.try_lock(); ++turn) sched_yield();
+  const uint64_t begin_ns = now_ns();
+  while (!lock.try_lock() && now_ns() - begin_ns < kMostNs) sched_yield();
   return lock;
 }
 

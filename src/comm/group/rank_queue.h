@@ -20,12 +20,15 @@ class RankWorker {
   virtual void run(Batch& batch) = 0;
   /// Called now and then while there is nothing to run.
   virtual void look_around() = 0;
+  /// True if it uses what the program may end as soon as the engine is gone (MPI_Finalize).
+  virtual bool uses_programs_library() const { return false; }
 };
 
 /// The queue of a worker's thread, which keeps it.
 class RankQueue {
  public:
-  explicit RankQueue(std::unique_ptr<RankWorker> worker) : worker_(std::move(worker)) {}
+  explicit RankQueue(std::unique_ptr<RankWorker> worker)
+      : uses_programs_library_(worker->uses_programs_library()), worker_(std::move(worker)) {}
 
   void add(const SharedBatch& batch) {
     {
@@ -43,6 +46,18 @@ class RankQueue {
   }
   void work() {
     for (SharedBatch batch = next(); batch != nullptr; batch = next()) worker_->run(*batch);
+    worker_.reset();
+    const std::lock_guard lock(mutex_);
+    has_left_ = true;
+    left_.notify_all();
+  }
+  /// Waits until a worker that uses the program's library is destroyed, or has had time for that.
+  /// Returns at once on its own thread.
+  void wait_until_left() {
+    constexpr std::chrono::seconds kMost(2);
+    std::unique_lock lock(mutex_);
+    if (on_engine_thread() || !uses_programs_library_) return;
+    left_.wait_for(lock, kMost, [this] { return has_left_; });
   }
 
  private:
@@ -61,11 +76,12 @@ class RankQueue {
     return batch;
   }
 
-  const std::unique_ptr<RankWorker> worker_;
+  const bool uses_programs_library_;
+  std::unique_ptr<RankWorker> worker_;  // of the thread, which destroys it
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, left_;
   std::deque<SharedBatch> batches_;
-  bool is_ending_ = false;
+  bool is_ending_ = false, has_left_ = false;
 };
 
 /// An engine whose operations a thread carries out.
@@ -78,7 +94,11 @@ class QueueEngine final : public Engine {
     return std::make_unique<QueueEngine>(std::move(queue));
   }
   explicit QueueEngine(std::shared_ptr<RankQueue> queue) : queue_(std::move(queue)) {}
-  ~QueueEngine() override { queue_->end(); }
+  /// The program may end what the worker uses (MPI_Finalize) as soon as the engine is gone.
+  ~QueueEngine() override {
+    queue_->end();
+    queue_->wait_until_left();
+  }
   void post(const SharedBatch& batch) override { queue_->add(batch); }
   /// The thread sees the failure by itself: what waits looks for it.
   void stop() override {}

@@ -25,8 +25,7 @@ constexpr const char* kOpenMpi = "libmpi.so.40";
 /// The names to try, best first: what is loaded, then the launcher's own, then the standard's.
 std::vector<std::string> candidates() {
   if (const auto named = env(EnvVar::KM_MPI)) return {*named};
-  std::vector<std::string> names = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12",
-                                    "libmpich.so.12"};
+  std::vector<std::string> names = {"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12"};
   const bool is_open_mpi = foreign_env("OMPI_COMM_WORLD_SIZE").has_value();
   names.insert(is_open_mpi ? names.begin() : names.end(), kOpenMpi);
   std::vector<std::string> found;
@@ -141,7 +140,8 @@ Failure MpiLibrary::begin() {
                         about_.c_str());
   }
   int rank = 0, ranks = 0;
-  MPI_Comm_set_errhandler(constants_.comm_world, constants_.errors_return);
+  // A program that has begun MPI keeps its own handler, on which its calls rely.
+  if (is_begun == 0) MPI_Comm_set_errhandler(constants_.comm_world, constants_.errors_return);
   if (const int code = MPI_Comm_rank(constants_.comm_world, &rank)) {
     return mpi_failure("MPI_Comm_rank", code);
   }

@@ -23,10 +23,8 @@ class MpiWorker final : public RankWorker {
     if (failure) fail_(failure);
     for (size_t i = 0; i < batch.operations().size(); ++i) batch.finish_one();
   }
-  void look_around() override {
-    const MpiLibrary::Use use(ranks_->library());
-    if (use) ranks_->hear_news();
-  }
+  bool uses_programs_library() const override { return true; }
+  void look_around() override { ranks_->hear_news(); }
 
  private:
   const std::shared_ptr<MpiRanks> ranks_;

@@ -16,6 +16,10 @@
 namespace km::comm {
 namespace {
 
+Failure mpi_is_over() {
+  return make_failure(FailureKind::kSystem, "MPI is over in this process (MPI_Finalize)");
+}
+
 constexpr uint64_t kMpiMagic = 0x313049504d4d4b4bU;        // "KKMMPI01"
 constexpr int kFirstJoinTag = 0x2000, kJoinTags = 0x2000;  // every MPI has tags up to 32767
 
@@ -171,10 +175,11 @@ MpiRanks::~MpiRanks() {
 }
 
 void MpiRanks::leave() {
-  const MpiLibrary::Use use(library_);
-  if (!use || comm_ == library_.constants().comm_world) return;
+  if (comm_ == library_.constants().comm_world) return;
   tell({nonce_, FailureKind::kNone, rank(), {}});
   const std::lock_guard lock(mutex_);
+  const MpiLibrary::Use use(library_);
+  if (!use || hearing_.is_over) return;
   library_.MPI_Cancel(&hearing_.request);
   library_.MPI_Wait(&hearing_.request, library_.constants().status_ignore);
   // After a failure messages may be on their way that another communicator must not get.
@@ -206,7 +211,8 @@ void MpiRanks::tell(const News& news) {
     Transfer transfer;
     if (i == rank()) continue;
     if (begin_send(i, MpiTag::kNews, kept, sizeof *kept, &transfer)) continue;
-    library_.MPI_Request_free(&transfer.request);
+    const MpiLibrary::Use use(library_);
+    if (use) library_.MPI_Request_free(&transfer.request);
   }
 }
 
@@ -237,6 +243,8 @@ void MpiRanks::take_news() {
 Failure MpiRanks::begin_send(uint32_t to, MpiTag tag, const void* data, uint64_t size_bytes,
                              Transfer* out) {
   out->peer = to;
+  const MpiLibrary::Use use(library_);
+  if (!use) return mpi_is_over();
   const int code =
       library_.MPI_Isend(data, static_cast<int>(size_bytes), library_.constants().byte,
                          static_cast<int>(to), static_cast<int>(tag), comm_, &out->request);
@@ -247,6 +255,8 @@ Failure MpiRanks::begin_send(uint32_t to, MpiTag tag, const void* data, uint64_t
 Failure MpiRanks::begin_receive(uint32_t from, MpiTag tag, void* data, uint64_t size_bytes,
                                 Transfer* out) {
   out->peer = from;
+  const MpiLibrary::Use use(library_);
+  if (!use) return mpi_is_over();
   const int source = from == kAnyRank ? library_.constants().any_source : static_cast<int>(from);
   const int code = library_.MPI_Irecv(data, static_cast<int>(size_bytes), library_.constants().byte,
                                       source, static_cast<int>(tag), comm_, &out->request);
@@ -256,6 +266,8 @@ Failure MpiRanks::begin_receive(uint32_t from, MpiTag tag, void* data, uint64_t 
 
 Failure MpiRanks::test(Transfer* transfer) {
   int is_over = 0;
+  const MpiLibrary::Use use(library_);
+  if (!use) return mpi_is_over();
   const int code =
       library_.MPI_Test(&transfer->request, &is_over, library_.constants().status_ignore);
   transfer->is_over = is_over != 0 || code != 0;
@@ -263,6 +275,8 @@ Failure MpiRanks::test(Transfer* transfer) {
 }
 
 void MpiRanks::abandon(std::span<Transfer> transfers) {
+  const MpiLibrary::Use use(library_);
+  if (!use) return;
   for (Transfer& each : transfers) {
     if (each.is_over) continue;
     library_.MPI_Request_free(&each.request);

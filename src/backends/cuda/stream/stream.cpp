@@ -110,7 +110,8 @@ bool Stream::is_over(uint64_t ticket) {
   if (!alive) return true;
   const std::lock_guard lock(marker_mutex_);
   if (ticket <= over_ticket_) return true;
-  if (ticket > queued_ticket()) return false;
+  // A ticket that was noted for a call that failed is never given: only held ones are waited for.
+  if (!holders_.empty() && ticket > queued_ticket()) return false;
   const Current current(*epoch_);
   // The loop runs at most twice: an existing marker may be older than the ticket.
   while (true) {

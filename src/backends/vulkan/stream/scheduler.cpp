@@ -72,9 +72,9 @@ void Scheduler::wake() {
 }
 
 void Scheduler::end(uint64_t timeout_ns) {
+  is_ending_ = true;
   Lock lock = lock_at_exit(mutex_);
   if (!lock.owns_lock()) return;
-  is_ending_ = true;
   over_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return on_device_ == 0; });
 }
 
@@ -175,14 +175,15 @@ bool Scheduler::start_next(Lock& lock, const std::shared_ptr<Stream>& stream) {
 void Scheduler::call_host(const std::shared_ptr<Stream>& stream, const Started& started) {
   const Epoch& epoch = stream->epoch();
   const km_status status = epoch.has_failed() ? epoch.failure().status : KM_SUCCESS;
-  post_callback({.call = [started, status] { started->step.callback(status); },
-                 .then =
-                     [this, stream, started]() mutable {
-                       const std::lock_guard lock(mutex_);
-                       retire(*stream, started, {});
-                       dead_.push_back(std::move(started));
-                       left_.push_back(std::move(stream));
-                     }});
+  post_callback(
+      {.call = [started, status] { started->step.callback(status); },
+       .then =
+           [this, stream = std::shared_ptr<Stream>(stream), started = Started(started)]() mutable {
+             const std::lock_guard lock(mutex_);
+             retire(*stream, started, {});
+             dead_.push_back(std::move(started));
+             left_.push_back(std::move(stream));
+           }});
 }
 
 Status Scheduler::submit(const std::shared_ptr<Stream>& stream, const Started& started) {

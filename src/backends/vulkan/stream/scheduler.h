@@ -3,6 +3,7 @@
 // another stream.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -78,7 +79,8 @@ class Scheduler {
   std::vector<Started> dead_;
   std::vector<std::shared_ptr<Stream>> left_;
   uint64_t on_device_ = 0;  // submissions that are not over
-  bool is_started_ = false, is_awake_ = false, polls_ = false, is_ending_ = false;
+  bool is_started_ = false, is_awake_ = false, polls_ = false;
+  std::atomic<bool> is_ending_{false};  // also set without the lock
 };
 
 }  // namespace km::vulkan

@@ -4537,7 +4537,8 @@ functions! {
  are launched next; a launched graph keeps the code that it was made with. Memory that exists
  counts as written for KM_CHECK_INIT. `callback` gets what is found instead of standard error: at
  the end of a launch each of its findings, with the number of times that the launch had it, on any
- thread, one call at a time. In it, calls that may wait give KM_ERROR_NOT_PERMITTED. `limit` is
+ thread, one call at a time; memory that kernels have left (KM_CHECK_LEAK) when the context is
+ reset or destroyed. In it, calls that may wait give KM_ERROR_NOT_PERMITTED. `limit` is
  the most calls of the callback; 0: no limit. Null for `callback`: findings are printed on
  standard error, equal ones once. `user_data` must stay valid until another callback is set or the
  context is gone. KM_CHECK_STREAMS can be selected if KM_CHECK names that tool, because the order
@@ -8044,8 +8045,10 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_IO when the system
-   refuses memory that processes share; KM_ERROR_INVALID_ARGUMENT when `out_id` is null.*/
+   KM_ERROR_NOT_SUPPORTED when the backend has no communicators; KM_ERROR_BLAS_UNAVAILABLE when it
+   needs NCCL, which is not there; KM_ERROR_IO when the system refuses memory that processes
+   share, or KM_COMM=mpi asks for MPI, which is not there; KM_ERROR_INVALID_ARGUMENT when `out_id`
+   is null.*/
     pub fn km_comm_id_create(context: km_context, out_id: *mut km_comm_id) -> km_status;
     /** Joins a communicator as rank `rank` of `rank_count`, with the context's device; several ranks
  may use one device on CPUs. The handle is the caller's, to be given to km_comm_destroy. CUDA:

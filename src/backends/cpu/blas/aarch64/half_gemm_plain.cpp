@@ -19,9 +19,7 @@ KM_HALF inline Vector load(const float* from) { return vld1q_f32(from); }
 KM_HALF inline void store(float* to, Vector value) { vst1q_f32(to, value); }
 KM_HALF inline Vector broadcast(float value) { return vdupq_n_f32(value); }
 KM_HALF inline Vector multiply(Vector a, Vector b) { return vmulq_f32(a, b); }
-KM_HALF inline Vector multiply_add(Vector a, Vector b, Vector c) {
-  return vfmaq_f32(c, a, b);
-}
+KM_HALF inline Vector multiply_add(Vector a, Vector b, Vector c) { return vfmaq_f32(c, a, b); }
 
 KM_HALF inline Vector widen(const uint16_t* from, bool is_bfloat) {
   alignas(16) float lanes[kLanes];
