@@ -191,8 +191,9 @@ ROOMS = {
     "src/comm": {
         "operation": set(),
         "segment": {"operation"},
-        "mpi": {"group", "operation", "segment"},
-        "group": {"mpi", "operation", "segment"},
+        "engine": {"operation", "segment"},
+        "mpi": {"engine", "operation", "segment"},
+        "group": {"engine", "mpi", "operation", "segment"},
     },
     "src/core": {
         "error": set(),

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from layers import ARCHITECTURES
 from rules_code import MAX_FUNCTION_LINES, includes
 from tree import SCRIPTS, TABLES, Finding
 
@@ -29,8 +30,10 @@ RUST_VERSIONS = {
     "README.md": r"\bRust (\d+\.\d+)\b",
     "CMakeLists.txt": r'"Rust (\d+\.\d+) or newer"',
 }
-# Consumers of the installed library: a test builds them with their own build systems.
-BUILT_BY_TESTS = re.compile(r"^tests/(install/consumer|wrap/programs|cpp/mdspan)/")
+# Sources that tests build, or people by a compiler of their own (mpicc).
+BUILT_ELSEWHERE = re.compile(
+    r"^(tests/(install/consumer|wrap/programs|cpp/mdspan)/|bench/scale/comm_mpi\.c$)"
+)
 
 
 def dead_headers(files: list) -> list:
@@ -67,16 +70,25 @@ def compiled_sources(commands: Path) -> set:
     return built
 
 
+def foreign_folders(built: set) -> set:
+    """The names of folders of architectures that this build is not for."""
+    folders = {source.parent for source in built}
+    here = {name for name in ARCHITECTURES for at in folders if at.match(f"src/base/arch/{name}")}
+    return set(ARCHITECTURES) - here if here else set()
+
+
 def dead_sources(files: list, root: Path, commands: Path) -> list:
     """Sources that are part of no target, by the build's own list of commands."""
     built = compiled_sources(commands)
+    foreign = foreign_folders(built)
     folders = ("src/", "dropin/", "gen/", "tests/", "examples/", "bench/")
     return [
         Finding("dead", file.path, 1, "no target builds this file")
         for file in files
         if file.suffix in (".c", ".cpp", ".S")
         and file.path.startswith(folders)
-        and not BUILT_BY_TESTS.match(file.path)
+        and not BUILT_ELSEWHERE.match(file.path)
+        and not foreign.intersection(Path(file.path).parts)
         and (root / file.path).resolve() not in built
     ]
 

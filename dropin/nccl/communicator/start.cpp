@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/thread/start_thread.h"
-#include "comm/group/workers.h"
+#include "comm/engine/workers.h"
 
 namespace km::nccl {
 namespace {

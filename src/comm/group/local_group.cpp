@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/thread/start_thread.h"
-#include "comm/group/workers.h"
+#include "comm/engine/workers.h"
 #include "comm/operation/exchange.h"
 #include "comm/segment/bell.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/group/engine.h"
+#include "comm/engine/engine.h"
 #include "comm/segment/unique_id.h"
 
 namespace km::comm {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "comm/engine/rank_queue.h"
 #include "comm/group/messages.h"
-#include "comm/group/rank_queue.h"
 #include "comm/group/staged_exchange.h"
 
 namespace km::comm {

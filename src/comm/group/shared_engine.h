@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "comm/group/engine.h"
+#include "comm/engine/engine.h"
 #include "comm/segment/membership.h"
 
 namespace km::comm {

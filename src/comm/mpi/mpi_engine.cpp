@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "comm/group/rank_queue.h"
+#include "comm/engine/rank_queue.h"
 #include "comm/mpi/mpi_exchange.h"
 
 namespace km::comm {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "comm/group/engine.h"
+#include "comm/engine/engine.h"
 #include "comm/mpi/mpi_ranks.h"
 
 namespace km::comm {

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "base/thread/start_thread.h"
-#include "comm/group/engine.h"
-#include "comm/group/workers.h"
+#include "comm/engine/engine.h"
+#include "comm/engine/workers.h"
 
 namespace km::comm {
 

@@ -1,4 +1,4 @@
-#include "comm/group/workers.h"
+#include "comm/engine/workers.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,7 +1,7 @@
 // The interface that carries out the operations of one rank.
 #pragma once
 
-#include "comm/group/batch.h"
+#include "comm/engine/batch.h"
 #include "comm/segment/failure.h"
 
 namespace km::comm {
