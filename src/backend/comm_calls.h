@@ -7,6 +7,7 @@
 
 namespace km {
 
+/// The most ranks of a communicator, whatever carries out its operations.
 constexpr uint32_t kMostCommRanks = 4096;
 
 /// The bytes of an element; 0 for types that communicators do not have.

@@ -35,7 +35,7 @@ class MpiLibrary {
     void* status_ignore = nullptr;
   };
   const Constants& constants() const { return constants_; }
-  /// For messages: "Open MPI v5.0.11 (/usr/lib/libmpi.so.40)".
+  /// The library's version and path, in messages: "Open MPI v5.0.11 (/usr/lib/libmpi.so.40)".
   const std::string& about() const { return about_; }
   uint32_t world_rank() const { return world_rank_; }
   uint32_t world_ranks() const { return world_ranks_; }

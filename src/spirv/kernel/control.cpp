@@ -41,13 +41,13 @@ void Shader::if_else(V condition, const Body& then, const Body& otherwise) {
   label(end);
 }
 
-/// The loop of the kernel, and true behind it for threads that would go round again: those whose
-/// loops the driver has ended (`most_loop_iterations`).
+/// Emits a loop. The result is true for threads whose loop the driver has ended early
+/// (`most_loop_iterations`), which would have gone on.
 V Shader::loop(const std::function<V()>& body) {
   auto& writer = context.writer;
   const Id header = writer.new_id(), inside = writer.new_id(), next = writer.new_id(),
            end = writer.new_id();
-  // In another function the compiler would know that no thread goes round again behind the loop.
+  // In another function the compiler would know that no thread goes on after the loop.
   const bool is_limited = facts.most_loop_iterations != 0 && &b.code() == &main;
   Variable more;
   if (is_limited) more = new_variable(b.getInt1Ty());

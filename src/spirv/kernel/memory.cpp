@@ -122,7 +122,7 @@ V Memory::allocation_of(V address, uint32_t size_bytes) {
         s.store(left, half);
         return b.CreateICmpNE(half, s.u32(0));
       });
-      // The compiler takes it for granted that nothing is left behind the loop.
+      // The compiler takes it for granted that nothing is left after the loop.
       V rest = b.CreateAdd(s.load(left), given[4]);
       s.if_then(b.CreateICmpNE(rest, s.u32(0)), [&] {
         s.store(low, s.u32(0));

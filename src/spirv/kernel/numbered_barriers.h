@@ -28,7 +28,7 @@ class NumberedBarriers {
   /// Lets threads go on whose barrier is complete. All arrivals must be visible, by a barrier.
   void complete();
   /// Completes barriers of a number of threads as if ended threads had arrived, as the CPU does if
-  /// no thread can go on; true if there was one. The block must come by together.
+  /// no thread can go on; true if there was one. All threads of the block must call it.
   V complete_with_ended();
   /// True for a thread that waits.
   V waits() { return s.load(waits_); }

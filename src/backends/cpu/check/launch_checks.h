@@ -94,7 +94,7 @@ class LaunchChecks {
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.
   void note(const Invalid& invalid);
   /// True if a race of these lines by stores of different values has been noted, so that another
-  /// one tells nothing new.
+  /// one adds nothing.
   bool has_differing(const Race& race) const;
   /// True as long as stores were not waited for so long that the launch would seem to hang.
   bool may_wait() const { return waited_ns_.load(std::memory_order_relaxed) < kMostWaitNs; }

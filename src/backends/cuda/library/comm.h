@@ -35,7 +35,7 @@ class Comm : public std::enable_shared_from_this<Comm> {
   kmb_use last_use();
   const Nccl& library() const { return library_; }
 
-  /// keeps the object alive until the backend destroys it
+  /// The reference that keeps the object alive until the backend destroys it.
   std::shared_ptr<Comm> self;
 
  private:

@@ -10,7 +10,7 @@
 namespace km::vulkan {
 namespace {
 
-// llvmpipe ends each loop after so many rounds, without a word.
+// llvmpipe ends the loops of a thread after so many rounds of all of them, without a word.
 constexpr uint32_t kLlvmpipeLoopRounds = 65535;
 // Its stack of masks of threads has 80 places, and it ignores what does not fit, without a word.
 // Some are left to branches that its compiler makes.
