@@ -100,8 +100,8 @@ ncclResult_t init_all(ncclComm_t* out, int count, const int* list) {
   if (count < 1) return invalid("ndev is %d: it is at least 1", count);
   std::vector<RankDevice> devices;
   LIB_TRY(find_devices(count, list, &devices));
-  comm::UniqueId id;
-  LIB_TRY(tell(comm::make_communicator_id(&id)));
+  comm::UniqueId id;  // of threads: with MPI each process has one rank
+  LIB_TRY(tell(comm::make_unique_id(&id)));
   LIB_TRY(begin_group());
   for (int i = 0; i < count; ++i) {
     note_in_group(join(out + i, count, id, i, devices[static_cast<size_t>(i)], nullptr));

@@ -348,7 +348,7 @@ static void test_states(void** state) {
   assert_int_equal(bytes, 0);
   assert_int_equal(ncclCommMemStats(comm, 4, &bytes), INVALID_ARGUMENT);
   for (int i = 0; i < 10; ++i) assert_non_null(ncclGetErrorString(i));
-  assert_string_equal(ncclGetLastError(comm), "");
+  assert_non_null(strstr(ncclGetLastError(comm), "there is no statistic 4"));
   assert_int_equal(ncclCommRevoke(comm, 1), INVALID_ARGUMENT);
   assert_int_equal(ncclCommRevoke(comm, 0), 0);
   assert_int_equal(ncclAllReduce(data, data, 1, F32, SUM, comm, NULL), REMOTE_ERROR);

@@ -93,7 +93,8 @@ class Gate {
 TEST_F(BackendTest, TheTableIsComplete) {
   EXPECT_EQ(api.abi_major, KMB_ABI_MAJOR);
   EXPECT_EQ(api.size, sizeof(kmb_backend));
-  for (size_t at = offsetof(kmb_backend, initialize); at < sizeof api; at += sizeof(void*)) {
+  constexpr size_t kOptional = offsetof(kmb_backend, comm_group_begin);  // and what follows
+  for (size_t at = offsetof(kmb_backend, initialize); at < kOptional; at += sizeof(void*)) {
     void* entry = nullptr;
     memcpy(&entry, reinterpret_cast<const char*>(&api) + at, sizeof entry);
     EXPECT_NE(entry, nullptr) << "at byte " << at;
