@@ -4,8 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <utility>
 
 #include "base/thread/start_thread.h"
 #include "comm/engine/engine.h"
@@ -16,12 +19,32 @@ namespace km::comm {
 /// Carries out the batches of one rank, one after the other.
 class RankWorker {
  public:
+  /// `fail` gets failures, which are those of the communicator.
+  explicit RankWorker(std::function<void(const Failure&)> fail) : fail_(std::move(fail)) {}
   virtual ~RankWorker() = default;
-  virtual void run(Batch& batch) = 0;
-  /// Called now and then while there is nothing to run.
-  virtual void look_around() = 0;
-  /// True if it uses what the program may end as soon as the engine is gone (MPI_Finalize).
+
+  void run(Batch& batch) {
+    Failure failure = ranks_failure();
+    for (const Operation& each : batch.operations()) {
+      if (failure || is_between_two(each.call.kind)) continue;
+      failure = run_collective(each);
+    }
+    if (!failure) failure = run_messages(batch.operations());
+    if (failure) fail_(failure);
+    for (size_t i = 0; i < batch.operations().size(); ++i) batch.finish_one();
+  }
+  /// True if it uses a library that has to be called to hear of other ranks, and that the program
+  /// may end as soon as the engine is gone (MPI_Finalize).
   virtual bool uses_programs_library() const { return false; }
+  /// Called now and then, while there is nothing to run, for such a library.
+  virtual void look_around() {}
+
+ private:
+  virtual Failure ranks_failure() const = 0;
+  virtual Failure run_collective(const Operation& operation) = 0;
+  virtual Failure run_messages(std::span<const Operation> operations) = 0;
+
+  const std::function<void(const Failure&)> fail_;
 };
 
 /// The queue of a worker's thread, which keeps it.
@@ -64,8 +87,10 @@ class RankQueue {
   /// Waits for a batch; null at the end.
   SharedBatch next() {
     constexpr std::chrono::milliseconds kLook(50);
+    const auto has_changed = [this] { return !batches_.empty() || is_ending_; };
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kLook, [this] { return !batches_.empty() || is_ending_; })) {
+    if (!uses_programs_library_) changed_.wait(lock, has_changed);
+    while (!changed_.wait_for(lock, kLook, has_changed)) {
       lock.unlock();
       worker_->look_around();
       lock.lock();

@@ -12,24 +12,16 @@ namespace {
 class SharedWorker final : public RankWorker {
  public:
   SharedWorker(std::shared_ptr<Membership> membership, std::function<void(const Failure&)> fail)
-      : membership_(std::move(membership)), fail_(std::move(fail)), exchange_(*membership_) {}
-
-  void run(Batch& batch) override {
-    Failure failure = membership_->failure();
-    for (const Operation& each : batch.operations()) {
-      if (failure || is_between_two(each.call.kind)) continue;
-      failure = exchange_.run(each);
-    }
-    if (!failure) failure = Messages(*membership_, batch.operations()).run();
-    if (failure) fail_(failure);
-    for (size_t i = 0; i < batch.operations().size(); ++i) batch.finish_one();
-  }
-  /// Other ranks' failures lie in the shared memory.
-  void look_around() override {}
+      : RankWorker(std::move(fail)), membership_(std::move(membership)), exchange_(*membership_) {}
 
  private:
+  Failure ranks_failure() const override { return membership_->failure(); }
+  Failure run_collective(const Operation& operation) override { return exchange_.run(operation); }
+  Failure run_messages(std::span<const Operation> operations) override {
+    return Messages(*membership_, operations).run();
+  }
+
   const std::shared_ptr<Membership> membership_;
-  const std::function<void(const Failure&)> fail_;
   StagedExchange exchange_;
 };
 

@@ -11,24 +11,19 @@ namespace {
 class MpiWorker final : public RankWorker {
  public:
   MpiWorker(std::shared_ptr<MpiRanks> ranks, std::function<void(const Failure&)> fail)
-      : ranks_(std::move(ranks)), fail_(std::move(fail)), exchange_(*ranks_) {}
+      : RankWorker(std::move(fail)), ranks_(std::move(ranks)), exchange_(*ranks_) {}
 
-  void run(Batch& batch) override {
-    Failure failure = ranks_->failure();
-    for (const Operation& each : batch.operations()) {
-      if (failure || is_between_two(each.call.kind)) continue;
-      failure = exchange_.run(each);
-    }
-    if (!failure) failure = exchange_messages(*ranks_, batch.operations());
-    if (failure) fail_(failure);
-    for (size_t i = 0; i < batch.operations().size(); ++i) batch.finish_one();
-  }
   bool uses_programs_library() const override { return true; }
   void look_around() override { ranks_->hear_news(); }
 
  private:
+  Failure ranks_failure() const override { return ranks_->failure(); }
+  Failure run_collective(const Operation& operation) override { return exchange_.run(operation); }
+  Failure run_messages(std::span<const Operation> operations) override {
+    return exchange_messages(*ranks_, operations);
+  }
+
   const std::shared_ptr<MpiRanks> ranks_;
-  const std::function<void(const Failure&)> fail_;
   MpiExchange exchange_;
 };
 
