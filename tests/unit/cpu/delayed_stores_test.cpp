@@ -136,7 +136,7 @@ TEST_F(OldValuesTest, WhatWasSeenIsNotUnseen) {
 TEST_F(OldValuesTest, LoadsOfAThreadDoNotGoBack) {
   write(0, 2);
   write(0, 3);
-  // Of 3 values: the newest first is that before the last store.
+  // The first of the older values is the one before the last store.
   const auto before_last = [](size_t) { return size_t{0}; };
   const auto bytes = old_.older(access(5), clock_, false, before_last);
   ASSERT_TRUE(bytes);
