@@ -13,7 +13,7 @@ km_status km_set_allocator(km_allocate_callback allocate, km_free_callback relea
     }
 #ifdef KM_OWN_OPERATOR_NEW
     if (set_host_allocator(allocate, release, user_data)) return {};
-    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "no memory for the record");
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory for the record");
 #else
     static_cast<void>(user_data);
     return make_error(KM_ERROR_NOT_SUPPORTED, "this build leaves allocations to a sanitizer");

@@ -120,7 +120,9 @@ void HalfGemmTask::multiply(const HalfProduct& whole, const BlasRange& rows,
 Status HalfGemmTask::run(uint64_t piece) const {
   constexpr uint64_t kGrain = 32;
   HalfWorkspace* const work = workspace();
-  if (work == nullptr) return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "no memory to pack matrices");
+  if (work == nullptr) {
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory to pack matrices");
+  }
   const uint64_t place = piece % (cut_.rows * cut_.columns);
   const BlasRange batch =
       blas_range(call_.batch_count, cut_.batches, piece / (cut_.rows * cut_.columns), 1);

@@ -72,7 +72,7 @@ class CommandMaker {
   Status operator()(const kmb_task_node& node) const {
     command_->task = make_host_task(*node.task, graph_);
     if (command_->task == nullptr) {
-      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "no memory for %s in a graph",
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory for %s in a graph",
                         node.task->name);
     }
     command_->kind = CommandKind::task;

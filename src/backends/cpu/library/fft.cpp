@@ -109,7 +109,7 @@ Status FftTask::run_stage(uint32_t stage, uint64_t piece) const {
     execution_->prepare_thread(static_cast<int>(stage));
   } catch (const std::bad_alloc&) {
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
-                      "%s: there is no memory for the lines of a thread", name_);
+                      "%s: the host is out of memory for the lines of a thread", name_);
   }
   execution_->run(static_cast<int>(stage), piece);
   return {};

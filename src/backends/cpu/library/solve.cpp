@@ -53,7 +53,7 @@ class SolveTask final : public Task {
       }
     } catch (const std::bad_alloc&) {
       return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
-                        "%s: the host has no memory for a copy of a %llu x %llu matrix", name_,
+                        "%s: the host is out of memory for a copy of a %llu x %llu matrix", name_,
                         static_cast<unsigned long long>(std::max(call_.m, call_.n)),
                         static_cast<unsigned long long>(call_.n));
     }
