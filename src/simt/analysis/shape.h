@@ -1,7 +1,7 @@
 // The shape of a value: its variation over the lanes of a packet. A value is
 //   uniform   one scalar for all lanes,
 //   offset    base + offset[lane] with offsets known at compile time (tid.x and addresses computed
-//             from it), held as a scalar base,
+//             from it), held as a scalar base, which is lane 0's value,
 //   varying   a vector.
 // A uniform value may also be block-uniform, the same for the whole block: barriers split code only
 // at block-uniform control flow.
@@ -26,9 +26,11 @@ struct Shape {
   Kind kind = Kind::unknown;
   bool block_uniform = false;  // uniform only
   /// The base form is valid only if a 32-bit expression did not wrap; code checks that at run time.
+  /// Its lanes may then be equal if it holds (offsets 0), which does not make the value uniform.
   bool speculative = false;
-  uint8_t align = 0;     // known trailing zero bits of the scalar (64: it is zero)
-  uint32_t offsets = 0;  // index into Shapes::offsets, 0 = all zero
+  bool wraps_below = false;  // speculative: a wrap changes bits below the 32nd, too (shifts)
+  uint8_t align = 0;         // known trailing zero bits of the scalar (64: it is zero)
+  uint32_t offsets = 0;      // index into Shapes::offsets, 0 = all zero
   /// In each lane the value is congruent (modulo 2^bits) to some integer in [low, high].
   bool bounded = false;
   int64_t low = 0, high = 0;
@@ -142,7 +144,9 @@ class ShapeTransfer {
   Shape multiply(const Shape& a, const Shape& b, ptx::Type type);
   Shape shift_left(const Shape& a, const Shape& b, ptx::Type type);
   bool is_zero_sign(const Inst& inst, const Shape& shape);
-  Shape shift_right(const Shape& a, const Shape& b, ptx::Type type);
+  Shape shift_right(const Inst& inst, const Shape& a, const Shape& b, ptx::Type type);
+  Shape shift_apart(const Inst& inst, const Shape& a, int64_t count, ptx::Type type);
+  static Shape sign_of(ptx::Type type);
   Shape bitwise(ptx::Opcode opcode, const Shape& a, const Shape& b, ptx::Type type);
   Shape widen(const Shape& a, ptx::Type from, const Inst& inst, const ptx::Operand& source);
   Shape convert(const Inst& inst, const Shape& a);

@@ -94,8 +94,8 @@ Shape ShapeTransfer::normalised(Shape shape, Offsets offsets, Type type) {
     zero = zero && offsets[lane] == 0;
   }
   shape.offsets = zero ? 0 : shapes_.offsets.intern(offsets);
-  shape.kind = zero ? Shape::Kind::uniform : Shape::Kind::offset;
-  if (!zero) shape.block_uniform = false;
+  shape.kind = zero && !shape.speculative ? Shape::Kind::uniform : Shape::Kind::offset;
+  if (!shape.is_uniform()) shape.block_uniform = false;
   return shape;
 }
 
@@ -262,7 +262,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       return shift_left(source(1, type), source(2, Type::u32), type);
     case Opcode::shr:
       if (is_zero_sign(inst, source(1, type))) return Shape::of_constant(0);
-      return shift_right(source(1, type), source(2, Type::u32), type);
+      return shift_right(inst, source(1, type), source(2, Type::u32), type);
     case Opcode::and_:
     case Opcode::or_:
     case Opcode::xor_:
@@ -384,6 +384,7 @@ Shape ShapeTransfer::add(const Shape& a, const Shape& b, Type type, bool subtrac
   Shape result;
   result.block_uniform = a.block_uniform && b.block_uniform;
   result.speculative = a.speculative || b.speculative;
+  result.wraps_below = a.wraps_below || b.wraps_below;
   result.align = std::min(a.align, b.align);
   if (a.bounded && b.bounded) {
     const __int128 low = subtract ? __int128{a.low} - b.high : __int128{a.low} + b.low;
@@ -408,6 +409,7 @@ Shape ShapeTransfer::multiply(const Shape& a, const Shape& b, Type type) {
   Shape result;
   result.block_uniform = a.block_uniform && b.block_uniform;
   result.speculative = a.speculative || b.speculative;
+  result.wraps_below = a.wraps_below || b.wraps_below;
   result.align = static_cast<uint8_t>(std::min(64, a.align + b.align));
   if (a.bounded && b.bounded) {
     const __int128 products[] = {__int128{a.low} * b.low, __int128{a.low} * b.high,
@@ -509,7 +511,43 @@ bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
   return true;
 }
 
-Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
+/// The sign in all lanes of a packet, speculatively one. Divisions by powers of two begin with it.
+Shape ShapeTransfer::sign_of(Type type) {
+  Shape result;
+  result.kind = Shape::Kind::offset;
+  result.speculative = result.wraps_below = true;
+  const bool is_signed = ptx::is_signed(type);
+  set_bounds(result, is_signed ? -1 : 0, is_signed ? 0 : 1);
+  return result;
+}
+
+/// A shift by which the lanes' distances can be divided shifts base and distances apart, whatever
+/// the low bits of the base are, if no lane's sum wraps.
+Shape ShapeTransfer::shift_apart(const Inst& inst, const Shape& a, int64_t count, Type type) {
+  const uint32_t bits = ptx::size_bits(type);
+  const uint64_t lost = (uint64_t{1} << count) - 1;
+  Offsets offsets = shapes_.offsets[a.offsets];
+  for (auto& offset : offsets) {
+    if ((static_cast<uint64_t>(offset) & lost) != 0) {
+      return bits == 32 && count == 31 ? sign_of(type) : Shape::varying();
+    }
+    offset >>= count;
+  }
+  const bool whole = a.bounded && fits(a, type);
+  if (!whole && bits != 32) return Shape::varying();
+  Shape result = widen(a, type, inst, inst.ptx->operands[1]);
+  if (result.is_varying()) return result;
+  result.wraps_below = result.speculative;
+  result.align = a.align > count ? static_cast<uint8_t>(a.align - count) : 0;
+  const int64_t half = int64_t{1} << (std::min(bits, 62u) - 1);
+  const bool is_signed = ptx::is_signed(type);
+  const int64_t low = whole ? a.low : is_signed ? -half : 0;
+  const int64_t high = whole ? a.high : is_signed ? half - 1 : 2 * half - 1;
+  set_bounds(result, low >> count, high >> count);
+  return normalised(result, offsets, type);
+}
+
+Shape ShapeTransfer::shift_right(const Inst& inst, const Shape& a, const Shape& b, Type type) {
   if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
   if (a.is_varying() || b.is_varying()) return Shape::varying();
   auto count = b.constant();
@@ -530,7 +568,11 @@ Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
     }
     return result;
   }
-  if (!known || !no_carry(a) || a.speculative) return Shape::varying();
+  if (!known) return Shape::varying();
+  if (in_range && !a.speculative && a.low >> *count == a.high >> *count) {
+    return Shape::of_constant(a.low >> *count);
+  }
+  if (a.speculative || !no_carry(a)) return shift_apart(inst, a, *count, type);
   // The offsets occupy bits in which the base has zeros, whatever its sign.
   Shape result;
   result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
@@ -643,7 +685,7 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
     if (fits(a, to)) return a;
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
-  if (a.speculative && to_bits < from_bits) {  // modulo 2^32 a wrap does not matter any more
+  if (a.speculative && !a.wraps_below && to_bits < from_bits) {  // a wrap does not matter any more
     Shape result = a;
     result.speculative = false;
     result.bounded = false;

@@ -200,6 +200,38 @@ llvm::Value* Values::exact_vector(ValueId value) {
   return builder_.widen_to_register(result, Arithmetic::operand_type(ptx, 0), info.type);
 }
 
+/// The condition under which base + offsets of a 32-bit source is right in a result of more bits,
+/// or of other ones (shifts).
+llvm::Value* Values::no_wrap_of(const Inst& inst, const Operand& operand, ValueId result) {
+  const auto& ptx = *inst.ptx;
+  const ValueId source = inst.read(operand.reg);
+  const Shape shape = shape_of(source);
+  const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
+  if (!shape.is_offset() || shape.offsets == 0 || ptx::size_bits(from) != 32) return nullptr;
+  const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
+  const int64_t low = *std::min_element(offsets.begin(), offsets.end());
+  const int64_t high = *std::max_element(offsets.begin(), offsets.end());
+  Value* base = builder_.coerce(scalar(source), kernel_.values[source].type, from);
+  base = ptx::is_signed(from) ? b_.CreateSExt(base, b_.getInt64Ty())
+                              : b_.CreateZExt(base, b_.getInt64Ty());
+  const auto moved = [&](int64_t by) {
+    return b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(by)));
+  };
+  if (ptx.opcode == Opcode::shr && plan_.shapes->values[result].offsets == 0) {
+    // All lanes have one result: no boundary lies between them, which those of the type are, too.
+    const auto count = plan_.shapes->constant(inst, ptx.operands[2]);
+    KM_ASSERT(count.has_value(), "a speculative shift is one by a constant");
+    const auto by = static_cast<uint64_t>(*count);
+    return b_.CreateICmpEQ(b_.CreateAShr(moved(low), by), b_.CreateAShr(moved(high), by));
+  }
+  const int64_t bottom = ptx::is_signed(from) ? INT32_MIN : 0;
+  const int64_t top = ptx::is_signed(from) ? INT32_MAX : int64_t{UINT32_MAX};
+  Value* fits = b_.CreateICmpSLE(base, b_.getInt64(static_cast<uint64_t>(top - high)));
+  if (low >= 0) return fits;
+  Value* above = b_.CreateICmpSGE(base, b_.getInt64(static_cast<uint64_t>(bottom - low)));
+  return b_.CreateAnd(fits, above);
+}
+
 llvm::Value* Values::no_wrap(ValueId value) {
   const auto& info = kernel_.values[value];
   if (!plan_.shapes->values[value].speculative) return nullptr;
@@ -207,27 +239,11 @@ llvm::Value* Values::no_wrap(ValueId value) {
   const auto& ptx = *inst.ptx;
   Value* result = nullptr;
   for (const auto& [reg, read] : inst.reads) result = builder_.and_masks(result, no_wrap(read));
-  bool widens = ptx.has(Modifier::wide) || ptx.opcode == Opcode::cvt;
+  const bool widens =
+      ptx.has(Modifier::wide) || ptx.opcode == Opcode::cvt || ptx.opcode == Opcode::shr;
   for (unsigned i = 1; widens && i < std::min<unsigned>(ptx.operand_count, 3); ++i) {
     if (ptx.operands[i].kind != Operand::Kind::reg) continue;
-    const ValueId source = inst.read(ptx.operands[i].reg);
-    const Shape shape = shape_of(source);
-    const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
-    if (!shape.is_offset() || shape.speculative || ptx::size_bits(from) != 32) continue;
-    const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
-    const int64_t low = *std::min_element(offsets.begin(), offsets.end());
-    const int64_t high = *std::max_element(offsets.begin(), offsets.end());
-    Value* base = builder_.coerce(scalar(source), kernel_.values[source].type, from);
-    base = ptx::is_signed(from) ? b_.CreateSExt(base, b_.getInt64Ty())
-                                : b_.CreateZExt(base, b_.getInt64Ty());
-    const int64_t bottom = ptx::is_signed(from) ? INT32_MIN : 0;
-    const int64_t top = ptx::is_signed(from) ? INT32_MAX : int64_t{UINT32_MAX};
-    Value* fits = b_.CreateICmpSLE(base, b_.getInt64(static_cast<uint64_t>(top - high)));
-    if (low < 0) {
-      Value* above = b_.CreateICmpSGE(base, b_.getInt64(static_cast<uint64_t>(bottom - low)));
-      fits = b_.CreateAnd(fits, above);
-    }
-    result = builder_.and_masks(result, fits);
+    result = builder_.and_masks(result, no_wrap_of(inst, ptx.operands[i], value));
   }
   return result;
 }

@@ -78,6 +78,7 @@ class Values : private EmitterBase {
   std::optional<uint32_t> end_kept(ValueId value);
 
  private:
+  Value* no_wrap_of(const Inst& inst, const ptx::Operand& operand, ValueId result);
   static constexpr uint32_t kNotKept = UINT32_MAX - 1;
 
   llvm::Constant* lane_constant(llvm::Type* element, const std::vector<uint64_t>& lanes);

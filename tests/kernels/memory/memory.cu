@@ -412,3 +412,71 @@ extern "C" __global__ void bytes_of_words(const u32* index, const u8* in, u64* o
   out[2 * i] = word;
   out[2 * i + 1] = next;
 }
+
+// ---- Lanes that take no part lie below the block's shared memory.
+
+template <class T>
+__device__ void move_down(u32 distance, T* out) {
+  extern __shared__ __align__(16) unsigned char window[];
+  T* const tile = reinterpret_cast<T*>(window);
+  const u32 t = threadIdx.x;
+  tile[t] = T(3 * t + 1);
+  __syncthreads();
+  T read = T(t);
+  if (t >= distance) read = tile[t - distance];
+  __syncthreads();
+  if (t >= distance) tile[t - distance] = T(read + 5);
+  __syncthreads();
+  out[2 * t] = read;
+  out[2 * t + 1] = tile[t];
+}
+
+extern "C" __global__ void below_window(u32 distance, u8* bytes, u16* halves, float* words,
+                                        double* longs) {
+  move_down(distance, bytes);
+  __syncthreads();
+  move_down(distance, halves);
+  __syncthreads();
+  move_down(distance, words);
+  __syncthreads();
+  move_down(distance, longs);
+}
+
+// ---- Elements of two by indices that are halved.
+
+extern "C" __global__ void halved(const float2* in, float2* out, int width) {
+  const int first = blockIdx.x * width;
+  for (int y = threadIdx.x * 2; y < width; y += blockDim.x * 2) {
+    const float2 pair = in[(first + y) >> 1];
+    out[(first + y) >> 1] = make_float2(pair.y, pair.x + 1);
+  }
+}
+
+extern "C" __global__ void divided(const float4* in, float4* out, const int* start, int rounds) {
+  for (int r = 0; r < rounds; ++r) {
+    const int place = *start + 4 * (threadIdx.x + r * blockDim.x);
+    float4 row = in[place / 4];
+    row.x += static_cast<float>(place / 2 % 4);
+    out[place / 4] = row;
+  }
+}
+
+/// The sum wraps in some lanes of a warp, and is shifted with or without its sign.
+extern "C" __global__ void halved_wraps(int first, int rounds, int* out) {
+  for (int r = 0; r < rounds; ++r) {
+    const int i = first + 64 * r + 2 * static_cast<int>(threadIdx.x);
+    const unsigned u = static_cast<unsigned>(i);
+    int* const at = out + 4 * (r * blockDim.x + threadIdx.x);
+    at[0] = i >> 1;
+    at[1] = static_cast<int>(u >> 1);
+    at[2] = out[((i >> 1) & 3) + 4 * rounds * blockDim.x];
+    at[3] = static_cast<int>(static_cast<long long>(u >> 1) >> 3);
+  }
+}
+
+/// Each sum may wrap in some lanes, so the differences of equal distances are not equal.
+extern "C" __global__ void difference_of_wrapped(const unsigned* first, long long* out) {
+  const long long a = static_cast<int>(threadIdx.x + first[0]);
+  const long long b = static_cast<int>(threadIdx.x + first[1]);
+  out[threadIdx.x] = a - b < 0 ? 2 * (a - b) : a - b + 1;
+}

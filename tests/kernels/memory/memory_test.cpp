@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -568,6 +569,117 @@ TEST(Memory, ElementsByIndex) {
   expect_bits("walked", out.read(), want_walked);
   kernels().run("spread", Shape{{1}, {320}}, spread.address() + 4 * n, places, from, n);
   expect_bits("spread", spread.read(), want_spread);
+}
+
+/// Inactive lanes of a packet lie where nothing is mapped, active ones in the window.
+template <class T>
+void check_moved_down(const char* name, uint32_t threads, uint32_t distance,
+                      const vector<T>& found) {
+  vector<T> tile(threads), want;
+  for (uint32_t t = 0; t < threads; ++t) tile[t] = static_cast<T>(3 * t + 1);
+  const vector<T> before = tile;
+  for (uint32_t t = distance; t < threads; ++t) {
+    tile[t - distance] = static_cast<T>(before[t - distance] + 5);
+  }
+  for (uint32_t t = 0; t < threads; ++t) {
+    want.push_back(t < distance ? static_cast<T>(t) : before[t - distance]);
+    want.push_back(tile[t]);
+  }
+  expect_bits(name, found, want);
+}
+
+TEST(Memory, LanesBelowTheWindow) {
+  for (const uint32_t threads : {33u, 64u, 128u}) {
+    for (const uint32_t distance : {0u, 1u, 5u, 16u, 31u, 32u, 60u}) {
+      const size_t n = size_t{2} * threads;
+      Buffer<uint8_t> bytes(session(), n);
+      Buffer<uint16_t> halves(session(), n);
+      Buffer<float> words(session(), n);
+      Buffer<double> longs(session(), n);
+      Shape shape{{1}, {threads}};
+      shape.shared_bytes = 8 * threads;
+      kernels().run("below_window", shape, distance, bytes, halves, words, longs);
+      check_moved_down("bytes", threads, distance, bytes.read());
+      check_moved_down("halves", threads, distance, halves.read());
+      check_moved_down("words", threads, distance, words.read());
+      check_moved_down("longs", threads, distance, longs.read());
+    }
+  }
+}
+
+TEST(Memory, ElementsByHalvedIndex) {
+  const int32_t width = 70, blocks = 3;
+  vector<float> values(width * blocks);
+  std::iota(values.begin(), values.end(), 0.5f);
+  vector<float> want(values.size());
+  for (size_t i = 0; i + 1 < values.size(); i += 2) {
+    want[i] = values[i + 1];
+    want[i + 1] = values[i] + 1;
+  }
+  Buffer<float> in(session(), values), out(session(), values.size());
+  kernels().run("halved", Shape{{blocks}, {32}}, in, out, width);
+  expect_bits("halved", out.read(), want);
+}
+
+/// A division of a negative number is no shift, and warps have numbers of both signs.
+TEST(Memory, ElementsByDividedIndex) {
+  constexpr int32_t kRows = 200, kThreads = 40, kRounds = 2;
+  vector<float> values(4 * kRows);
+  std::iota(values.begin(), values.end(), 0.5f);
+  Buffer<float> in(session(), values);
+  for (const int32_t start : {-80, -399, -200, -400, 0, 3, 64}) {
+    Buffer<float> out(session(), vector<float>(4 * kRows));
+    vector<float> want(4 * kRows);
+    for (int32_t t = 0; t < kThreads * kRounds; ++t) {
+      const int32_t place = start + 4 * t, row = kRows / 2 + place / 4;
+      for (int32_t k = 0; k < 4; ++k) want[4 * row + k] = values[4 * row + k];
+      want[4 * row] += static_cast<float>(place / 2 % 4);
+    }
+    Buffer<int32_t> first(session(), vector<int32_t>{start});
+    const uint64_t middle = uint64_t{16} * (kRows / 2);
+    kernels().run("divided", Shape{{1}, {kThreads}}, in.address() + middle, out.address() + middle,
+                  first, kRounds);
+    expect_bits("divided", out.read(), want);
+  }
+}
+
+TEST(Memory, HalvedIndexWraps) {
+  constexpr int32_t kRounds = 3, kThreads = 40;
+  for (const int64_t first : {int64_t{-63}, int64_t{-20}, int64_t{0}, int64_t{INT32_MAX} - 90,
+                              int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
+    vector<int32_t> content(4 * kRounds * kThreads + 4), want;
+    for (int32_t i = 0; i < 4; ++i) content[4 * kRounds * kThreads + i] = 100 + i;
+    for (int32_t k = 0; k < kRounds * kThreads; ++k) {
+      const int64_t sum = first + 64 * (k / kThreads) + 2 * (k % kThreads);
+      const auto u = static_cast<uint32_t>(sum);
+      const auto i = static_cast<int32_t>(u);
+      want.insert(want.end(), {i >> 1, static_cast<int32_t>(u >> 1), 100 + ((i >> 1) & 3),
+                               static_cast<int32_t>(u >> 4)});
+    }
+    Buffer<int32_t> out(session(), content);
+    kernels().run("halved_wraps", Shape{{1}, {kThreads}}, static_cast<int32_t>(first), kRounds,
+                  out);
+    auto found = out.read();
+    found.resize(want.size());
+    expect_bits("halved_wraps", found, want);
+  }
+}
+
+TEST(Memory, DifferenceOfWrappedSums) {
+  const uint32_t threads = 64;
+  for (const uint32_t other : {0u, 7u, 0x7fffffe0u}) {
+    const vector<uint32_t> first{0x7ffffff0u, other};
+    vector<int64_t> want;
+    for (uint32_t t = 0; t < threads; ++t) {
+      const int64_t difference =
+          int64_t{static_cast<int32_t>(t + first[0])} - int64_t{static_cast<int32_t>(t + first[1])};
+      want.push_back(difference < 0 ? 2 * difference : difference + 1);
+    }
+    Buffer<uint32_t> in(session(), first);
+    Buffer<int64_t> out(session(), threads);
+    kernels().run("difference_of_wrapped", Shape{{1}, {threads}}, in, out);
+    expect_bits("difference_of_wrapped", out.read(), want);
+  }
 }
 
 /// Unsigned ones beyond half of their range are no negative ones.

@@ -31,22 +31,36 @@ llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address
   return call;
 }
 
+/// False if lanes lie below the block's shared memory, where nothing is mapped. Inactive lanes may,
+/// as in `tile[tid - 1]` for all but thread 0. A masked access is right there, but x86 processors
+/// suppress the fault by an assist of about 1 us, which the runtime's function need not. Null: the
+/// space has no window.
+llvm::Value* PartialContiguous::starts_in_window(const Address& address) {
+  if (address.space != ptx::Space::shared) return nullptr;
+  return b_.CreateICmpUGE(address.base, frame_.shared());
+}
+
 /// Loads the active lanes when a full vector load might fault.
 llvm::Value* PartialContiguous::load_some(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
-  if (machine().has_masked_loads(size_bytes)) {
+  auto masked = [&]() -> std::vector<Value*> {
     auto* type = vector_of(type_of(access.type));
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     // A zero in inactive lanes makes LLVM 19 loop for ever when it selects instructions for some
     // 64-bit products: tests/fuzz/found/product_of_missing_lanes.ptx.
     const bool zero = !machine().has_int64_products() || !type->getScalarType()->isIntegerTy(64);
     Value* none = zero ? llvm::Constant::getNullValue(type) : llvm::ConstantInt::get(type, 1);
-    return b_.CreateMaskedLoad(type, pointer, llvm::Align(size_bytes), mask(), none);
-  }
-  auto* call = call_lane_mover(offsetof(RuntimeTable, load_lanes), address, size_bytes);
-  call->setMemoryEffects(llvm::MemoryEffects::readOnly() |
-                         llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::ModRef));
-  return columns_.load(columns_.memory(), access)[0];
+    return {b_.CreateMaskedLoad(type, pointer, llvm::Align(size_bytes), mask(), none)};
+  };
+  auto moved = [&]() -> std::vector<Value*> {
+    auto* call = call_lane_mover(offsetof(RuntimeTable, load_lanes), address, size_bytes);
+    call->setMemoryEffects(llvm::MemoryEffects::readOnly() |
+                           llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::ModRef));
+    return {columns_.load(columns_.memory(), access)[0]};
+  };
+  if (!machine().has_masked_loads(size_bytes)) return moved()[0];
+  Value* inside = starts_in_window(address);
+  return inside == nullptr ? masked()[0] : builder_.choose(inside, masked, moved)[0];
 }
 
 /// True if all lanes may be loaded: they are on one page, and an active lane accesses it anyway.
@@ -93,13 +107,24 @@ std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const 
 /// Stores only the active lanes.
 void PartialContiguous::store_some(const Address& address, const Access& access, Value* content) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
-  if (machine().has_masked_stores()) {
+  auto masked = [&]() -> std::vector<Value*> {
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     b_.CreateMaskedStore(content, pointer, llvm::Align(size_bytes), mask());
-    return;
+    return {};
+  };
+  auto moved = [&]() -> std::vector<Value*> {
+    columns_.store(columns_.memory(), access, {content});
+    call_lane_mover(offsetof(RuntimeTable, store_lanes), address, size_bytes);
+    return {};
+  };
+  Value* inside = machine().has_masked_stores() ? starts_in_window(address) : nullptr;
+  if (inside != nullptr) {
+    builder_.choose(inside, masked, moved);
+  } else if (machine().has_masked_stores()) {
+    masked();
+  } else {
+    moved();
   }
-  columns_.store(columns_.memory(), access, {content});
-  call_lane_mover(offsetof(RuntimeTable, store_lanes), address, size_bytes);
 }
 
 /// Stores all lanes by a plain store if all are active, because a masked store costs several plain

@@ -36,6 +36,7 @@ class PartialContiguous : private EmitterBase {
   Value* load_some(const Address& address, const Access& access);
   void store_some(const Address& address, const Access& access, Value* content);
   Value* may_all_read(const Address& address, uint64_t size_bytes);
+  Value* starts_in_window(const Address& address);
   uint32_t first_lanes();
 
   LaunchFrame& frame_;
