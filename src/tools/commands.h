@@ -27,6 +27,7 @@ std::unique_ptr<Command> make_trace(CLI::App& app);
 std::unique_ptr<Command> make_exec(CLI::App& app);
 std::unique_ptr<Command> make_check(CLI::App& app);
 std::unique_ptr<Command> make_tune(CLI::App& app);
+std::unique_ptr<Command> make_explain(CLI::App& app);
 std::unique_ptr<Command> make_setup(CLI::App& app);
 std::unique_ptr<Command> make_wrap(CLI::App& app);
 /// `help [COMMAND]` prints the text of `COMMAND --help`. It is made last, because it refers to the

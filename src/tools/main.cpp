@@ -94,6 +94,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_exec(app));
   commands.push_back(make_check(app));
   commands.push_back(make_tune(app));
+  commands.push_back(make_explain(app));
   commands.push_back(make_wrap(app));
   commands.push_back(make_setup(app));
   commands.push_back(make_help(app));

@@ -4,6 +4,7 @@
 #include "simt/object/target.h"
 #include "simt/plan/code/choose_plan.h"
 #include "simt/plan/code/code_plan.h"
+#include "simt/plan/code/explain.h"
 #include "simt/program/program.h"
 #include "simt/stage_dump.h"
 
@@ -22,6 +23,9 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   }
   const CodePlan plan(planned.plan);
   if (dump_enabled("plan")) dump_stage("plan", name, dump(plan));
+  if (dump_enabled("lines")) {
+    dump_stage("lines", name, explain(plan, program.kernels()[index]));
+  }
   KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.machine));
   return generate(plan, *machine, interruption);

@@ -1,9 +1,12 @@
 """kernelmill tune: chooses, says why not, remembers."""
 
 import json
+import os
+import sys
 import unittest
 
-from tool import Case, npy
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tool import Case, npy  # noqa: E402
 
 WORK = """
 #ifndef WORK

@@ -1,0 +1,168 @@
+// kernelmill explain: what the code generator makes of each line of a kernel, and what to try.
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file/named_file.h"
+#include "tools/arrays/argument.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/exec/exec_program.h"
+#include "tools/explain/captured_error.h"
+#include "tools/explain/report.h"
+#include "tools/kernels/kernel.h"
+#include "tools/kernels/source.h"
+#include "tools/library.h"
+
+namespace km::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kExplainFooter =
+    "The shares are estimates: the cost of a line's instructions, times 8 for each loop around\n"
+    "them. Nothing is run, so rare branches count as often as others; 'kernelmill trace' measures\n"
+    "whole kernels. KM_CPU_ISA chooses another machine's instruction set.";
+
+class ExplainCommand : public Command {
+ public:
+  explicit ExplainCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  Status explain() const;
+  Status prepare(const Source& source) const;
+  Status prepare_all(km_context context, const Source& source) const;
+  Status prepare(km_function function) const;
+  void print(const std::vector<NotedKernel>& kernels, const std::string& text) const;
+  std::string source_text(const std::string& main, const std::string& text) const;
+
+  std::string file_, kernel_, block_;
+  bool json_ = false;
+  CompileOptions options_;
+};
+
+ExplainCommand::ExplainCommand(CLI::App& app)
+    : Command(app.add_subcommand("explain", "Say what becomes of a kernel's lines on the CPU")) {
+  parser_->footer(kExplainFooter);
+  add_kernel_file(*parser_, file_);
+  parser_->add_option("-k,--kernel", kernel_, "Only this kernel, or template instance")
+      ->type_name("NAME");
+  parser_
+      ->add_option("-b,--block", block_,
+                   "The block size that the code is for (default 256, or what the kernel requires)")
+      ->type_name("X[,Y[,Z]]");
+  parser_->add_flag("--json", json_, "Print it as JSON");
+  add_compile_options(*parser_, options_);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A kernel that requires another block than the default is made for that one.
+Status ExplainCommand::prepare(km_function function) const {
+  if (!block_.empty()) {
+    KM_ASSIGN(const auto block, parse_dimensions(block_, "--block"));
+    return check(km_function_prepare(function, block[0], block[1], block[2]));
+  }
+  int64_t most = 256;
+  KM_TRY(check(
+      km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most)));
+  return check(km_function_prepare(function,
+                                   static_cast<uint32_t>(std::clamp<int64_t>(most, 1, 256)), 1, 1));
+}
+
+Status ExplainCommand::prepare_all(km_context context, const Source& source) const {
+  std::string ptx = source.text;
+  if (!is_ptx(file_)) {
+    KM_ASSIGN(const Program program, compile_source(source, options_, {}));
+    ptx = program_ptx(program.get());
+  }
+  Module module;
+  KM_TRY(check(
+      km_module_load_ptx(context, ptx.data(), ptx.size(), source.path.c_str(), module.out())));
+  uint32_t count = 0;
+  KM_TRY(check(km_module_function_count(module.get(), &count)));
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+      return km_module_function_name(module.get(), i, buffer, capacity, size);
+    });
+    Function function;
+    KM_TRY(check(km_module_function(module.get(), name.c_str(), function.out())));
+    KM_TRY(prepare(function.get()));
+  }
+  return {};
+}
+
+Status ExplainCommand::prepare(const Source& source) const {
+  Device device;
+  Context context;
+  KM_TRY(check(km_device_open("cpu", device.out())));
+  KM_TRY(check(km_context_create(device.get(), context.out())));
+  if (kernel_.empty()) return prepare_all(context.get(), source);
+  KM_ASSIGN(const Kernel kernel, load_kernel(context.get(), source, options_, kernel_));
+  return prepare(kernel.function.get());
+}
+
+void ExplainCommand::print(const std::vector<NotedKernel>& kernels, const std::string& text) const {
+  if (json_) {
+    Json result = Json::array();
+    for (const NotedKernel& kernel : kernels) result.push_back(json_of(kernel));
+    std::printf("%s\n", Json{{"kernels", result}}.dump(2).c_str());
+    return;
+  }
+  for (const NotedKernel& kernel : kernels) {
+    if (&kernel != &kernels.front()) std::printf("\n");
+    const std::string main = main_file(kernel);
+    print_kernel(kernel, main, lines_of(source_text(main, text)));
+  }
+}
+
+/// The text of the file that most of a kernel's lines are of; empty if it cannot be read. PTX names
+/// its source as the compiler saw it.
+std::string ExplainCommand::source_text(const std::string& main, const std::string& text) const {
+  const std::string folder = file_.substr(0, file_.rfind('/') + 1);
+  if (main.empty() || is_cuda(file_)) return text;
+  for (const std::string& path : {main, folder + main}) {
+    if (auto found = read_named_file(path)) return *std::move(found);
+  }
+  return {};
+}
+
+Status ExplainCommand::explain() const {
+  KM_TRY(check_kernel_file(file_));
+  if (is_object(file_)) {
+    return usage_error("object code has been compiled already: give its source or its PTX");
+  }
+  KM_ASSIGN(const std::string text, read_named_file(file_));
+  // The backend reads its settings when it is loaded, which opening a device does.
+  KM_TRY(set_variable("KM_DUMP", "lines"));
+  KM_TRY(set_variable("KM_CPU_MEMORY", "plain"));
+  CapturedError captured;
+  if (!captured.is_open()) return error(KM_ERROR_IO, "there is no room for a file in memory");
+  const Status prepared = prepare({file_, text});
+  std::string said = captured.take();
+  const std::vector<NotedKernel> kernels = take_notes(&said);
+  std::fputs(said.c_str(), stderr);
+  KM_TRY(prepared);
+  print(kernels, text);
+  return {};
+}
+
+int ExplainCommand::run() {
+  const Status status = explain();
+  return status ? kExitOk : report(status.error());
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain(CLI::App& app) {
+  return std::make_unique<ExplainCommand>(app);
+}
+
+}  // namespace km::tools

@@ -1,0 +1,154 @@
+#include "tools/explain/notes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+namespace km::tools {
+
+namespace {
+
+constexpr const char* kHeading = "==== lines of ";
+using Lines = std::map<std::pair<std::string, uint32_t>, NotedLine>;
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream in(line);
+  for (std::string field; std::getline(in, field, '\t');) fields.push_back(field);
+  return fields;
+}
+
+void add(const std::vector<std::string>& fields, Lines* lines) {
+  const auto number = static_cast<uint32_t>(std::strtoul(fields[2].c_str(), nullptr, 10));
+  NotedLine& line = (*lines)[{fields[1], number}];
+  line.file = fields[1];
+  line.line = number;
+  const double cost = std::strtod(fields[3].c_str(), nullptr);
+  const std::string text = fields.size() > 4 ? fields[4] : "";
+  line.cost += cost;
+  auto same = std::find_if(line.notes.begin(), line.notes.end(), [&](const Note& note) {
+    return note.kind == fields[0] && note.text == text;
+  });
+  if (same == line.notes.end()) same = line.notes.insert(same, {fields[0], text, 0, 0});
+  same->cost += cost;
+  ++same->count;
+}
+
+NotedKernel kernel_of(std::string symbol, const std::vector<std::string>& head, Lines lines) {
+  NotedKernel kernel;
+  kernel.symbol = std::move(symbol);
+  kernel.mode = head[1];
+  kernel.lanes = static_cast<uint32_t>(std::strtoul(head[2].c_str(), nullptr, 10));
+  if (head.size() > 3) kernel.reason = head[3];
+  kernel.cost = 1e-9;
+  for (auto& [place, line] : lines) {
+    kernel.cost += line.cost;
+    kernel.lines.push_back(std::move(line));
+  }
+  return kernel;
+}
+
+const char* advice_on(const std::string& kind) {
+  static const std::map<std::string, const char*> kTexts = {
+      {"strided",
+       "neighbouring threads are apart, so that each moves its element alone: let threadIdx.x "
+       "choose the last index, or turn an array of structs into one array for each member"},
+      {"gathered",
+       "the threads' addresses have no known distance: index by threadIdx.x plus what is one for "
+       "the warp, without dividing the thread's index; or load rows in order into shared memory"},
+      {"local",
+       "an array of each thread's own lies in memory: index it by constants, in loops that unroll, "
+       "and it stays in registers"},
+      {"loop",
+       "a warp goes round until its last thread leaves the loop: give the threads of a warp "
+       "work of equal length, or a warp to each row"},
+      {"branch",
+       "both sides run one after the other: decide by what is one for the warp, such as blockIdx "
+       "or threadIdx.x / 32, or compute both and choose"},
+      {"atomic",
+       "threads take turns: add up within the warp or block first, by shuffles or in shared "
+       "memory, and do one atomic operation for each block"},
+      {"atomic-shared",
+       "threads take turns: give each warp a copy in shared memory, or add up by shuffles first"},
+      {"division",
+       "a division takes tens of instructions: make the divisor a constant or a template "
+       "parameter, or use two dimensions of blocks instead of dividing a flat index"},
+      {"call",
+       "a call stays one, because it is recursive, indirect or large: a template parameter in "
+       "place of a function pointer lets it be compiled in"},
+  };
+  const auto found = kTexts.find(kind);
+  return found == kTexts.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+std::vector<NotedKernel> take_notes(std::string* dump) {
+  std::vector<NotedKernel> kernels;
+  std::string rest, symbol;
+  std::vector<std::string> head;
+  Lines lines;
+  const auto end_kernel = [&] {
+    if (!head.empty()) kernels.push_back(kernel_of(symbol, head, std::exchange(lines, {})));
+    head.clear();
+  };
+  std::istringstream in(*dump);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    if (line.starts_with(kHeading)) {
+      end_kernel();
+      symbol = line.substr(std::string(kHeading).size());
+    } else if (fields.size() >= 3 && fields[0] == "plan") {
+      head = fields;
+    } else if (fields.size() >= 4 && !head.empty()) {
+      add(fields, &lines);
+    } else {
+      rest += line + "\n";
+    }
+  }
+  end_kernel();
+  *dump = rest;
+  return kernels;
+}
+
+std::string main_file(const NotedKernel& kernel) {
+  std::map<std::string, double> costs;
+  for (const NotedLine& line : kernel.lines) costs[line.file] += line.cost;
+  const auto most = std::max_element(
+      costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == costs.end() ? "" : most->first;
+}
+
+std::string place_of(const NotedLine& line) {
+  const std::string number = std::to_string(line.line);
+  return line.file.empty() ? "PTX line " + number : line.file + ":" + number;
+}
+
+std::vector<Advice> advise(const NotedKernel& kernel) {
+  constexpr double kLeastShare = 0.05;
+  std::vector<Advice> advice;
+  for (const NotedLine& line : kernel.lines) {
+    for (const Note& note : line.notes) {
+      const char* const text = advice_on(note.kind);
+      // A branch costs what its sides do, which lie on other lines.
+      const bool parts = note.kind == "loop" || note.kind == "branch";
+      const double share = kernel.share(parts ? line.cost : note.cost);
+      if (text == nullptr || share < (parts ? kLeastShare / 5 : kLeastShare)) continue;
+      advice.push_back({share, place_of(line), text});
+    }
+  }
+  std::stable_sort(advice.begin(), advice.end(),
+                   [](const Advice& a, const Advice& b) { return a.share > b.share; });
+  if (kernel.mode == "c") {
+    advice.insert(advice.begin(),
+                  {1, "the kernel",
+                   "each thread runs alone, without vectors: take what waits for other threads out "
+                   "of code that only some threads of a warp reach"});
+  }
+  return advice;
+}
+
+}  // namespace km::tools

@@ -1,0 +1,52 @@
+// Notes on source lines: the text of KM_DUMP=lines as data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace km::tools {
+
+/// Operations of one kind on a line. Those of kind `work` have no text.
+struct Note {
+  std::string kind, text;
+  double cost = 0;
+  uint32_t count = 0;
+};
+
+struct NotedLine {
+  std::string file;  ///< empty: the text of the PTX
+  uint32_t line = 0;
+  double cost = 0;
+  std::vector<Note> notes;
+};
+
+struct NotedKernel {
+  std::string symbol;
+  std::string mode, reason;  ///< "a", "b" or "c", and why it is not a
+  uint32_t lanes = 0;
+  double cost = 0;               ///< the sum of all lines, at least a little
+  std::vector<NotedLine> lines;  ///< by file and line
+
+  double share(double part) const { return part / cost; }
+};
+
+/// Takes the kernels out of `dump`, which keeps what does not belong to them.
+std::vector<NotedKernel> take_notes(std::string* dump);
+
+/// A sentence of advice, and the share of the line that it is about.
+struct Advice {
+  double share = 0;
+  std::string place, text;
+};
+
+/// Advice on the lines that cost most, these first.
+std::vector<Advice> advise(const NotedKernel& kernel);
+
+/// The file that the kernel's most costly lines are of.
+std::string main_file(const NotedKernel& kernel);
+
+/// "FILE:LINE", or "PTX line LINE".
+std::string place_of(const NotedLine& line);
+
+}  // namespace km::tools

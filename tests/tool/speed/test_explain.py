@@ -1,0 +1,121 @@
+"""kernelmill explain: what becomes of a kernel's lines, and the advice."""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tool import Case  # noqa: E402
+
+SOURCE = """struct Point { float x, y, z, w; };
+extern "C" __global__ void apart(const Point* points, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = points[i].x;
+}
+extern "C" __global__ void parted(const int* count, const float* in, float* out, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = i / width;
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < count[i]; ++k) {
+    sum += in[row + 32 * k];
+  }
+  if (sum > 1) out[i] = sqrtf(sum) * 2;
+  else out[i] = sum * sum - in[0];
+}
+extern "C" __global__ void met(float* data, unsigned* bins) {
+  __shared__ float tile[256];
+  tile[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  data[threadIdx.x] = tile[255 - threadIdx.x];
+  data[threadIdx.x] += atomicAdd(&bins[threadIdx.x % 3], 1);
+}
+template <class T> __global__ void fill(T* out, T value) { out[threadIdx.x] = value; }
+"""
+
+LONELY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry lonely(.param .u64 p)
+{
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd0, [p];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %rd1, %r0, 8;
+  add.u64 %rd0, %rd0, %rd1;
+  st.global.b32 [%rd0], %r0;
+  ret;
+}
+"""
+
+
+class Explain(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", SOURCE)
+
+    def kernels(self, *arguments):
+        kernels = json.loads(self.good("explain", "k.cu", "--json", *arguments).stdout)["kernels"]
+        return {kernel["kernel"]: kernel for kernel in kernels}
+
+    @staticmethod
+    def kinds(kernel, line):
+        found = [entry for entry in kernel["lines"] if entry["line"] == line]
+        return {note["kind"] for entry in found for note in entry["notes"]}
+
+    def test_lines(self):
+        kernels = self.kernels()
+        self.assertEqual(set(kernels), {"apart", "parted", "met"})
+        apart, parted, met = kernels["apart"], kernels["parted"], kernels["met"]
+        self.assertEqual(self.kinds(apart, 4), {"edge"})
+        self.assertEqual(self.kinds(apart, 5), {"strided", "contiguous"})
+        self.assertIn("division", self.kinds(parted, 9))
+        self.assertIn("loop", self.kinds(parted, 12))
+        self.assertIn("gathered", self.kinds(parted, 13))
+        self.assertIn("branch", self.kinds(parted, 15))
+        self.assertIn("barrier", self.kinds(met, 21))
+        self.assertIn("atomic", self.kinds(met, 23))
+        for kernel in kernels.values():
+            self.assertEqual(kernel["mode"], "a")
+            self.assertAlmostEqual(sum(line["share"] for line in kernel["lines"]), 1, 5)
+        costly = max(parted["lines"], key=lambda line: line["share"])
+        self.assertIn(costly["line"], (12, 13), "the loop's lines count most")
+
+    def test_advice(self):
+        kernels = self.kernels()
+        self.assertEqual(kernels["apart"]["advice"][0]["place"], "k.cu:5")
+        self.assertIn("array of structs", kernels["apart"]["advice"][0]["text"])
+        text = self.good("explain", "k.cu", "--kernel", "met").stdout
+        self.assertRegex(text, r"(?m)^met: warps run to completion, \d+ threads at a time$")
+        self.assertRegex(text, r"(?m)^ *\d+ %      23    data\[threadIdx.x\] \+= atomicAdd")
+        self.assertRegex(text, r"What to try first\n  k.cu:23 \(\d+ %\): threads take turns")
+        self.assertNotIn("==== ", text)
+
+    def test_instances_and_modes(self):
+        fill = self.good("explain", "k.cu", "-k", "fill<double>", "--block", "64").stdout
+        self.assertIn("fill<double>: ", fill)
+        self.assertIn("Nothing stands out.", fill)
+        modes = json.loads(self.good("explain", "k.cu", "-k", "met", "--json",
+                                     env={"KM_CPU_MODE": "c"}).stdout)["kernels"][0]
+        self.assertEqual(modes["mode"], "c")
+        self.assertEqual(modes["advice"][0]["place"], "the kernel")
+
+    def test_ptx(self):
+        self.write("lonely.ptx", LONELY)
+        text = self.good("explain", "lonely.ptx").stdout
+        self.assertRegex(text, r"(?m)12    st.global.b32 \[%rd0\], %r0;\n"
+                               r" +\| store to global memory: 8 bytes from thread to thread$")
+        self.assertIn("PTX line 12", text)
+
+    def test_mistakes(self):
+        self.assertIn("no kernel 'mett'", self.bad(2, "explain", "k.cu", "-k", "mett"))
+        self.assertIn("2000", self.bad(1, "explain", "k.cu", "--block", "2000"))
+        self.write("broken.cu", "__global__ void f() { undeclared = 1; }\n")
+        self.assertIn("undeclared", self.bad(1, "explain", "broken.cu"))
+
+
+if __name__ == "__main__":
+    unittest.main()
