@@ -63,6 +63,6 @@ for features in "" "--no-default-features --features kernelmill/dynamic-linking"
   read -ra chosen <<< "$features"
   test=("$cargo" test --locked --quiet "${chosen[@]}" --test threads)
   env KM_LIBRARY_DIR="$library_dir" "${test[@]}"
-  rm -rf "$CARGO_TARGET_DIR"
+  "$cargo" clean --locked --quiet -p kernelmill-sys  # which has found the library already
   env PKG_CONFIG_PATH="$library_dir/pkgconfig" "${test[@]}"
 done
