@@ -131,11 +131,13 @@ std::vector<Advice> advise(const NotedKernel& kernel) {
   constexpr double kLeastShare = 0.05;
   std::vector<Advice> advice;
   for (const NotedLine& line : kernel.lines) {
-    for (const Note& note : line.notes) {
-      const char* const text = advice_on(note.kind);
+    std::map<std::string, double> costs;  // by kind: loads and stores of one form are one advice
+    for (const Note& note : line.notes) costs[note.kind] += note.cost;
+    for (const auto& [kind, cost] : costs) {
+      const char* const text = advice_on(kind);
       // A branch costs what its sides do, which lie on other lines.
-      const bool parts = note.kind == "loop" || note.kind == "branch";
-      const double share = kernel.share(parts ? line.cost : note.cost);
+      const bool parts = kind == "loop" || kind == "branch";
+      const double share = kernel.share(parts ? line.cost : cost);
       if (text == nullptr || share < (parts ? kLeastShare / 5 : kLeastShare)) continue;
       advice.push_back({share, place_of(line), text});
     }

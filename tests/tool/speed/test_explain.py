@@ -88,6 +88,9 @@ class Explain(Case):
         kernels = self.kernels()
         self.assertEqual(kernels["apart"]["advice"][0]["place"], "k.cu:5")
         self.assertIn("array of structs", kernels["apart"]["advice"][0]["text"])
+        for kernel in kernels.values():
+            said = [(one["place"], one["text"]) for one in kernel["advice"]]
+            self.assertEqual(len(said), len(set(said)), "each advice once")
         text = self.good("explain", "k.cu", "--kernel", "met").stdout
         self.assertRegex(text, r"(?m)^met: warps run to completion, \d+ threads at a time$")
         self.assertRegex(text, r"(?m)^ *\d+ %      23    data\[threadIdx.x\] \+= atomicAdd")
