@@ -154,6 +154,7 @@ class ShapeTransfer {
   static std::optional<bool> decided(const ptx::Instruction& ptx, const Shape& a, const Shape& b);
   Shape multiply_add(const Inst& inst, BlockId block);
   Shape extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b);
+  Shape clamped(const Shape& a, const Shape& bound, ptx::Type type, bool smaller) const;
   Shape logic(const Inst& inst, BlockId block);
   Shape memory(const Inst& inst, BlockId block);
   Shape generic(const Inst& inst, BlockId block, bool keeps_block_uniform);

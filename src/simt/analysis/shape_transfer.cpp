@@ -451,6 +451,21 @@ Shape ShapeTransfer::multiply_add(const Inst& inst, BlockId block) {
   return ptx.opcode == Opcode::mul ? product : add(product, source(3, to), to, false);
 }
 
+/// A clamped index keeps the distances of its lanes in packets of which no lane is clamped: most,
+/// in images whose border is repeated. Code checks that at run time, like wraps.
+Shape ShapeTransfer::clamped(const Shape& a, const Shape& bound, Type type, bool smaller) const {
+  if (ptx::size_bits(type) != 32 || bound.speculative) return Shape::varying();
+  Shape result = a;
+  result.speculative = result.wraps_below = true;
+  result.align = std::min(a.align, bound.align);
+  result.bounded = a.bounded && bound.bounded && fits(a, type) && fits(bound, type);
+  result.low = result.high = 0;
+  if (!result.bounded) return result;
+  result.low = smaller ? std::min(a.low, bound.low) : std::max(a.low, bound.low);
+  result.high = smaller ? std::min(a.high, bound.high) : std::max(a.high, bound.high);
+  return result;
+}
+
 /// The minimum or maximum of two numbers.
 Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b) {
   const Type type = inst.ptx->type();
@@ -460,8 +475,10 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
     return s.is_uniform() && s.bounded && !s.speculative && fits(s, type);
   };
   Shape result = generic(inst, block, true);
-  if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
   const bool smaller = inst.ptx->opcode == Opcode::min;
+  if (plain && a.is_offset() && b.is_uniform()) return clamped(a, b, type, smaller);
+  if (plain && b.is_offset() && a.is_uniform()) return clamped(b, a, type, smaller);
+  if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
   const auto choose = [&](int64_t x, int64_t y) {
     return smaller ? std::min(x, y) : std::max(x, y);
   };

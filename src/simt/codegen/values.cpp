@@ -158,7 +158,7 @@ llvm::Value* Values::vector(ValueId value) {
   if (shape.is_varying()) {
     content = splat(stored(value));
   } else if (shape.speculative) {
-    return exact_vector(value);
+    content = splat(exact_vector(value));
   } else {
     Value* base = stored(value);
     content = splat(base);
@@ -200,36 +200,69 @@ llvm::Value* Values::exact_vector(ValueId value) {
   return builder_.widen_to_register(result, Arithmetic::operand_type(ptx, 0), info.type);
 }
 
+/// The first and the last of the lanes' numbers, base + offsets, in 64 bits, where no 32-bit number
+/// wraps.
+Values::LaneEnds Values::ends_of(const Inst& inst, const Operand& operand, Type type) {
+  const ValueId source = inst.read(operand.reg);
+  const Offsets& offsets = plan_.shapes->offsets[shape_of(source).offsets];
+  Value* base =
+      as_64_bits(builder_.coerce(scalar(source), kernel_.values[source].type, type), type);
+  const auto moved = [&](int64_t by) {
+    return by == 0 ? base : b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(by)));
+  };
+  return {moved(*std::min_element(offsets.begin(), offsets.end())),
+          moved(*std::max_element(offsets.begin(), offsets.end()))};
+}
+
+llvm::Value* Values::as_64_bits(Value* content, Type type) {
+  return ptx::is_signed(type) ? b_.CreateSExt(content, b_.getInt64Ty())
+                              : b_.CreateZExt(content, b_.getInt64Ty());
+}
+
+/// True if no lane's number is beyond those of the type.
+llvm::Value* Values::are_numbers_of(const LaneEnds& ends, Type type) {
+  const int64_t bottom = ptx::is_signed(type) ? INT32_MIN : 0;
+  const int64_t top = ptx::is_signed(type) ? INT32_MAX : int64_t{UINT32_MAX};
+  Value* above = b_.CreateICmpSGE(ends.first, b_.getInt64(static_cast<uint64_t>(bottom)));
+  Value* below = b_.CreateICmpSLE(ends.last, b_.getInt64(static_cast<uint64_t>(top)));
+  return b_.CreateAnd(above, below);
+}
+
+bool Values::has_lane_ends(const Inst& inst, const Operand& operand, Type type) {
+  if (operand.kind != Operand::Kind::reg || ptx::size_bits(type) != 32) return false;
+  const Shape shape = shape_of(inst.read(operand.reg));
+  return shape.is_offset() && shape.offsets != 0;
+}
+
 /// The condition under which base + offsets of a 32-bit source is right in a result of more bits,
 /// or of other ones (shifts).
 llvm::Value* Values::no_wrap_of(const Inst& inst, const Operand& operand, ValueId result) {
   const auto& ptx = *inst.ptx;
-  const ValueId source = inst.read(operand.reg);
-  const Shape shape = shape_of(source);
   const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
-  if (!shape.is_offset() || shape.offsets == 0 || ptx::size_bits(from) != 32) return nullptr;
-  const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
-  const int64_t low = *std::min_element(offsets.begin(), offsets.end());
-  const int64_t high = *std::max_element(offsets.begin(), offsets.end());
-  Value* base = builder_.coerce(scalar(source), kernel_.values[source].type, from);
-  base = ptx::is_signed(from) ? b_.CreateSExt(base, b_.getInt64Ty())
-                              : b_.CreateZExt(base, b_.getInt64Ty());
-  const auto moved = [&](int64_t by) {
-    return b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(by)));
-  };
-  if (ptx.opcode == Opcode::shr && plan_.shapes->values[result].offsets == 0) {
-    // All lanes have one result: no boundary lies between them, which those of the type are, too.
-    const auto count = plan_.shapes->constant(inst, ptx.operands[2]);
-    KM_ASSERT(count.has_value(), "a speculative shift is one by a constant");
-    const auto by = static_cast<uint64_t>(*count);
-    return b_.CreateICmpEQ(b_.CreateAShr(moved(low), by), b_.CreateAShr(moved(high), by));
+  if (!has_lane_ends(inst, operand, from)) return nullptr;
+  const LaneEnds ends = ends_of(inst, operand, from);
+  if (ptx.opcode != Opcode::shr || plan_.shapes->values[result].offsets != 0) {
+    return are_numbers_of(ends, from);
   }
-  const int64_t bottom = ptx::is_signed(from) ? INT32_MIN : 0;
-  const int64_t top = ptx::is_signed(from) ? INT32_MAX : int64_t{UINT32_MAX};
-  Value* fits = b_.CreateICmpSLE(base, b_.getInt64(static_cast<uint64_t>(top - high)));
-  if (low >= 0) return fits;
-  Value* above = b_.CreateICmpSGE(base, b_.getInt64(static_cast<uint64_t>(bottom - low)));
-  return b_.CreateAnd(fits, above);
+  // All lanes have one result: no boundary lies between them, which those of the type are, too.
+  const auto count = plan_.shapes->constant(inst, ptx.operands[2]);
+  KM_ASSERT(count.has_value(), "a speculative shift is one by a constant");
+  const auto by = static_cast<uint64_t>(*count);
+  return b_.CreateICmpEQ(b_.CreateAShr(ends.first, by), b_.CreateAShr(ends.last, by));
+}
+
+/// True if a minimum or maximum with a bound clamps no lane.
+llvm::Value* Values::clamps_none(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Type type = ptx.type();
+  const bool is_first = has_lane_ends(inst, ptx.operands[1], type);
+  const Operand &index = ptx.operands[is_first ? 1 : 2], &bound = ptx.operands[is_first ? 2 : 1];
+  KM_ASSERT(has_lane_ends(inst, index, type), "a speculative clamp is one of an index");
+  const LaneEnds ends = ends_of(inst, index, type);
+  Value* limit = as_64_bits(operand(inst, bound, type, false, false), type);
+  Value* within = ptx.opcode == Opcode::min ? b_.CreateICmpSLE(ends.last, limit)
+                                            : b_.CreateICmpSGE(ends.first, limit);
+  return b_.CreateAnd(within, are_numbers_of(ends, type));
 }
 
 llvm::Value* Values::no_wrap(ValueId value) {
@@ -239,6 +272,9 @@ llvm::Value* Values::no_wrap(ValueId value) {
   const auto& ptx = *inst.ptx;
   Value* result = nullptr;
   for (const auto& [reg, read] : inst.reads) result = builder_.and_masks(result, no_wrap(read));
+  if (ptx.opcode == Opcode::min || ptx.opcode == Opcode::max) {
+    return builder_.and_masks(result, clamps_none(inst));
+  }
   const bool widens =
       ptx.has(Modifier::wide) || ptx.opcode == Opcode::cvt || ptx.opcode == Opcode::shr;
   for (unsigned i = 1; widens && i < std::min<unsigned>(ptx.operand_count, 3); ++i) {

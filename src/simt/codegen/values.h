@@ -78,7 +78,16 @@ class Values : private EmitterBase {
   std::optional<uint32_t> end_kept(ValueId value);
 
  private:
+  /// The least and the greatest of the lanes' numbers, i64.
+  struct LaneEnds {
+    Value *first, *last;
+  };
+  bool has_lane_ends(const Inst& inst, const ptx::Operand& operand, ptx::Type type);
+  LaneEnds ends_of(const Inst& inst, const ptx::Operand& operand, ptx::Type type);
+  Value* as_64_bits(Value* content, ptx::Type type);
+  Value* are_numbers_of(const LaneEnds& ends, ptx::Type type);
   Value* no_wrap_of(const Inst& inst, const ptx::Operand& operand, ValueId result);
+  Value* clamps_none(const Inst& inst);
   static constexpr uint32_t kNotKept = UINT32_MAX - 1;
 
   llvm::Constant* lane_constant(llvm::Type* element, const std::vector<uint64_t>& lanes);

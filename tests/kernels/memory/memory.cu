@@ -474,6 +474,28 @@ extern "C" __global__ void halved_wraps(int first, int rounds, int* out) {
   }
 }
 
+/// The border of an image is repeated.
+extern "C" __global__ void clamped(const float* in, float* out, int width, int reach) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= width) return;
+  float sum = 0;
+  for (int k = -reach; k <= reach; ++k) {
+    sum += in[min(max(x + k, 0), width - 1)];
+  }
+  out[x] = sum + in[min(static_cast<unsigned>(x + reach), width - 1u)] +
+           static_cast<float>(max(x - reach, 3));
+}
+
+/// The index wraps in some lanes, which are then clamped.
+extern "C" __global__ void clamped_wraps(const int* first, int bound, int* out) {
+  const int i = *first + static_cast<int>(threadIdx.x);
+  const int low = min(i, bound), high = max(i, bound);
+  out[4 * threadIdx.x] = low;
+  out[4 * threadIdx.x + 1] = high;
+  out[4 * threadIdx.x + 2] = out[4 * blockDim.x + (min(max(i, 0), 3) ^ 1)];
+  out[4 * threadIdx.x + 3] = static_cast<int>((static_cast<long long>(high) - low) >> 7);
+}
+
 /// Each sum may wrap in some lanes, so the differences of equal distances are not equal.
 extern "C" __global__ void difference_of_wrapped(const unsigned* first, long long* out) {
   const long long a = static_cast<int>(threadIdx.x + first[0]);

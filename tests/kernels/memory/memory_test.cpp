@@ -665,6 +665,45 @@ TEST(Memory, HalvedIndexWraps) {
   }
 }
 
+TEST(Memory, ElementsByClampedIndex) {
+  for (const int32_t width : {1, 31, 100, 257}) {
+    for (const int32_t reach : {0, 1, 3, 40}) {
+      vector<float> values(width), want(width);
+      for (int32_t i = 0; i < width; ++i) values[i] = static_cast<float>(i * 37 % 64);
+      const auto at = [&](int32_t i) { return values[std::clamp(i, 0, width - 1)]; };
+      for (int32_t x = 0; x < width; ++x) {
+        for (int32_t k = -reach; k <= reach; ++k) want[x] += at(x + k);
+        want[x] += at(x + reach) + static_cast<float>(std::max(x - reach, 3));
+      }
+      Buffer<float> in(session(), values), out(session(), width);
+      kernels().run("clamped", cover(width), in, out, width, reach);
+      expect_bits("clamped", out.read(), want);
+    }
+  }
+}
+
+TEST(Memory, ClampedIndexWraps) {
+  const uint32_t threads = 64;
+  for (const int32_t first : {-40, 0, 100, INT32_MAX - 20, INT32_MIN, INT32_MIN + 9}) {
+    for (const int32_t bound : {-7, 0, 20, 110, INT32_MAX, INT32_MIN}) {
+      vector<int32_t> content(size_t{4} * threads + 4), want;
+      for (int32_t i = 0; i < 4; ++i) content[4 * threads + i] = 50 + i;
+      for (uint32_t t = 0; t < threads; ++t) {
+        const auto i = static_cast<int32_t>(static_cast<uint32_t>(first) + t);
+        const int64_t low = std::min(i, bound), high = std::max(i, bound);
+        want.insert(want.end(),
+                    {static_cast<int32_t>(low), static_cast<int32_t>(high),
+                     50 + (std::clamp(i, 0, 3) ^ 1), static_cast<int32_t>((high - low) >> 7)});
+      }
+      Buffer<int32_t> in(session(), vector<int32_t>{first}), out(session(), content);
+      kernels().run("clamped_wraps", Shape{{1}, {threads}}, in, bound, out);
+      auto found = out.read();
+      found.resize(want.size());
+      expect_bits("clamped_wraps", found, want);
+    }
+  }
+}
+
 TEST(Memory, DifferenceOfWrappedSums) {
   const uint32_t threads = 64;
   for (const uint32_t other : {0u, 7u, 0x7fffffe0u}) {
