@@ -1,17 +1,11 @@
 #include "backends/cpu/check/block_checks.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include "backends/cpu/fault/guarded_memory.h"
-#include "base/arch/processor.h"
 #include "base/assert.h"
-#include "base/thread/cancellation.h"
-#include "base/thread/clock.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
@@ -34,13 +28,6 @@ AccessRecord record_of(const simt::AccessNote& note) {
   return access;
 }
 
-/// The bytes that a lane of the report stores at a distance from its address.
-const uint8_t* stored(const AccessReport& report, uint32_t lane, uint64_t distance_bytes) {
-  const uint64_t element = report.note->element_bytes;
-  const uint64_t index = distance_bytes / element;
-  return report.values + (index * report.lane_count + lane) * element + distance_bytes % element;
-}
-
 uint64_t line_begin(uint64_t address) { return address & ~uint64_t{kLineBytes - 1}; }
 
 }  // namespace
@@ -61,77 +48,49 @@ class BlockChecks::Sink final : public RaceSink {
     race.access_bytes = report_.note->size_bytes;
     race.is_shared = shared_ != nullptr;
     race.offset = shared_ != nullptr ? race.address - shared_->memory.begin : 0;
-    race.is_same_value = writes_same(pair, race);
+    race.is_same_value = writes_same(pair, race.address);
     block_.launch->note(race);
   }
 
  private:
-  /// True if a store leaves what another store has written or a read has seen. What an earlier
-  /// instruction stored is still in memory; what another lane of this one stores is in the report.
-  bool writes_same(const RacingPair& pair, const Race& race) const {
-    const uint64_t address = race.address;
+  static constexpr uint32_t kCellBytes = 4;  // the most of a Cell
+
+  /// True if a store leaves what another store has written or a read has seen. What another lane of
+  /// this instruction stores is in the report, and what a running block's last one stores in that
+  /// of its thread; what an earlier instruction stored is still in memory.
+  bool writes_same(const RacingPair& pair, uint64_t address) const {
     const AccessRecord &before = pair.before, &now = pair.now;
     const auto atomic = static_cast<uint64_t>(AccessKind::atomic);
     if (report_.values == nullptr || before.kind == atomic) return false;
     const auto lane = static_cast<uint32_t>(now.thread) - report_.first_thread;
-    const uint8_t* const value = stored(report_, lane, address - report_.addresses[lane]);
+    uint8_t value[kCellBytes];
+    KM_ASSERT(pair.size_bytes <= sizeof value, "a race is wider than a cell");
+    for (uint32_t i = 0; i < pair.size_bytes; ++i) {
+      value[i] = report_.stored(lane, address - report_.addresses[lane] + i);
+    }
     const auto other = static_cast<uint32_t>(before.thread) - report_.first_thread;
     const bool is_together = before.writes() && before.block == now.block &&
                              before.tick == now.tick && before.line == now.line &&
                              other < report_.lane_count && (report_.lanes >> other & 1) != 0;
     const uint64_t distance_bytes = is_together ? address - report_.addresses[other] : 0;
-    if (!is_together || distance_bytes >= report_.note->size_bytes) {
-      const std::optional<bool> is_same = holds(address, value, pair.size_bytes);
-      if (!is_same || *is_same || !before.writes() || before.block == now.block)
-        return is_same.value_or(false);
-      return comes_to_hold(race, value, pair.size_bytes);
+    if (is_together && distance_bytes < report_.note->size_bytes)
+      return report_.stores(other, distance_bytes, value, pair.size_bytes);
+    if (before.writes() && before.block != now.block) {
+      // Another thread may make its store at this moment.
+      const LaunchChecks& launch = *block_.launch;
+      const auto has = launch.reported_store_has(before, address, value, pair.size_bytes);
+      if (has) return *has;
     }
-    return memcmp(stored(report_, other, distance_bytes), value, pair.size_bytes) == 0;
+    return holds(address, value, pair.size_bytes);
   }
 
-  /// True if the memory holds the value; nothing if it is missing, since accesses are reported
-  /// before they fault.
-  static std::optional<bool> holds(uint64_t address, const uint8_t* value, uint32_t size_bytes) {
-    uint8_t content[kLineBytes];
-    KM_ASSERT(size_bytes <= sizeof content, "a race is wider than a line of the shadow");
+  /// True if the memory holds the value; it may be missing, since accesses are reported before they
+  /// fault.
+  static bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes) {
+    uint8_t content[kCellBytes];
     const auto* const memory = reinterpret_cast<const void*>(address);
-    if (!guarded_copy(content, memory, size_bytes, false, nullptr)) return std::nullopt;
-    return memcmp(content, value, size_bytes) == 0;
-  }
-
-  /// True if the memory soon holds the value. A store of a block that runs at the same time may
-  /// have been reported and not yet made, because its thread has lost its core since, or because it
-  /// waits here, too: each lane of a store meets the lanes of the other block that came before it.
-  bool comes_to_hold(const Race& race, const uint8_t* value, uint32_t size_bytes) const {
-    constexpr int kSpins = 100, kTurns = 300;
-    constexpr uint64_t kMostNs = 100'000'000;
-    constexpr long kPauseNs = 100'000;
-    LaunchChecks& launch = *block_.launch;
-    if (!launch.may_wait() || launch.has_differing(race)) return false;
-    LaunchChecks::PendingStore own, wanted;
-    own.address = wanted.address = race.address;
-    own.size_bytes = wanted.size_bytes = size_bytes;
-    own.value = wanted.value = value;
-    own.block = static_cast<uint32_t>(race.now.block);
-    wanted.block = static_cast<uint32_t>(race.before.block);
-    launch.add_pending(&own);
-    const uint64_t begin_ns = now_ns();
-    std::optional<bool> is_same;
-    for (int turn = 0; !is_same; ++turn) {
-      if (turn < kSpins) {
-        arch::spin_hint();
-      } else if (turn < kTurns) {
-        sched_yield();
-      } else {
-        if (now_ns() - begin_ns > kMostNs) break;
-        sleep_uncancelled(kPauseNs);
-      }
-      is_same = launch.pending_writes(wanted);
-      if (holds(race.address, value, size_bytes).value_or(false)) is_same = true;
-    }
-    launch.remove_pending(&own);
-    launch.note_wait(now_ns() - begin_ns);
-    return is_same.value_or(false);
+    return guarded_copy(content, memory, size_bytes, false, nullptr) &&
+           memcmp(content, value, size_bytes) == 0;
   }
 
   const Block& block_;
@@ -174,7 +133,18 @@ void BlockChecks::for_segments(const AccessReport& report, const Action& action)
 }
 
 void BlockChecks::note_access(const AccessReport& report) {
+  if (has_tool(simt::check_tool::kRace)) publish(report);
   for_segments(report, [&](const Segment& segment) { note_segment(report, segment); });
+}
+
+/// Lets other threads see a store to memory that their blocks may write, before the shadow has it.
+void BlockChecks::publish(const AccessReport& report) {
+  if (report.values == nullptr || report.lanes == 0 || block_.store == nullptr) return;
+  const auto first = static_cast<uint32_t>(std::countr_zero(report.lanes));
+  const AddressRange memory{report.addresses[first], report.note->size_bytes};
+  if (shared_shadow(memory.begin) != nullptr || !is_watched(memory.begin, memory.size_bytes))
+    return;
+  block_.store->set(begin_access(*report.note, memory, report.first_thread + first), report);
 }
 
 void BlockChecks::note_content(const AccessReport& report) {

@@ -18,16 +18,6 @@
 
 namespace km::cpu {
 
-/// The accesses of some lanes of a warp by one instruction.
-struct AccessReport {
-  const uint64_t* addresses = nullptr;  // of all lanes
-  uint32_t lanes = 0;                   // one bit for each that accesses memory
-  uint32_t first_thread = 0;            // linear index of lane 0
-  const simt::AccessNote* note = nullptr;
-  const uint8_t* values = nullptr;  // what a store writes (CheckRuntime::report_access); or null
-  uint32_t lane_count = 0;
-};
-
 /// An access to memory that the launch does not have, or at an address that is no multiple of its
 /// size.
 struct InvalidAccess {
@@ -53,6 +43,7 @@ class BlockChecks {
     LaunchChecks* launch = nullptr;
     uint32_t number = 0;  // in the grid
     uint32_t thread_count = 0;
+    ReportedStore* store = nullptr;  // of the thread that runs the block; null: nobody sees it
     AddressRange shared;
     AddressRange scratch, params;  // memory that no two threads share, or that never changes
     std::vector<SharedShadow>* cluster =
@@ -103,6 +94,7 @@ class BlockChecks {
   Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
   AccessRecord begin_segment(const AccessReport& report, const Segment& segment) const;
   static AddressRange memory_of(const AccessReport& report, const Segment& segment);
+  void publish(const AccessReport& report);
   void note_segment(const AccessReport& report, const Segment& segment);
   void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "simt/engine.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -29,42 +29,79 @@ LaunchChecks::LaunchChecks(uint16_t tools)
   if ((tools & simt::check_tool::kRace) != 0) shadow_.emplace();
 }
 
-LaunchChecks::Key LaunchChecks::key_of(const Race& race) {
-  const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +
-                                           (race.is_same_value ? 1 : 0));
-  return {static_cast<uint32_t>(race.before.line), static_cast<uint32_t>(race.now.line), kinds};
+uint8_t AccessReport::stored(uint32_t lane, uint64_t distance_bytes) const {
+  KM_ASSERT(distance_bytes < note->size_bytes, "a byte is asked for that no lane stores");
+  const uint64_t element = note->element_bytes;
+  const uint64_t index = distance_bytes / element;
+  return values[(index * lane_count + lane) * element + distance_bytes % element];
 }
 
-bool LaunchChecks::has_differing(const Race& race) const {
-  KM_ASSERT(!race.is_same_value, "a race is asked for whose values are equal");
-  const std::lock_guard lock(mutex_);
-  return races_.contains(key_of(race));
+bool AccessReport::stores(uint32_t lane, uint64_t distance_bytes, const uint8_t* bytes,
+                          uint32_t size_bytes) const {
+  for (uint32_t i = 0; i < size_bytes; ++i) {
+    if (stored(lane, distance_bytes + i) != bytes[i]) return false;
+  }
+  return true;
 }
 
-void LaunchChecks::add_pending(const PendingStore* store) {
-  const std::lock_guard lock(mutex_);
-  pending_.push_back(store);
+void ReportedStore::clear() {
+  const std::lock_guard lock(lock_);
+  access_ = {};
 }
 
-void LaunchChecks::remove_pending(const PendingStore* store) {
-  const std::lock_guard lock(mutex_);
-  std::erase(pending_, store);
+void ReportedStore::set(const AccessRecord& access, const AccessReport& report) {
+  KM_ASSERT(report.lane_count <= simt::kWarpLanes && report.note->size_bytes <= kMostLaneBytes,
+            "a store is wider than those of PTX");
+  const std::lock_guard lock(lock_);
+  access_ = access;
+  note_ = *report.note;
+  std::memcpy(addresses_.data(), report.addresses, report.lane_count * sizeof(uint64_t));
+  std::memcpy(values_.data(), report.values, size_t{report.lane_count} * note_.size_bytes);
+  report_ = report;
+  report_.addresses = addresses_.data();
+  report_.values = values_.data();
+  report_.note = &note_;
 }
 
-std::optional<bool> LaunchChecks::pending_writes(const PendingStore& wanted) const {
+std::optional<bool> ReportedStore::has(const AccessRecord& access, uint64_t address,
+                                       const uint8_t* value, uint32_t size_bytes) const {
+  const std::lock_guard lock(lock_);
+  if (access.moment() != access_.moment() || access.line != access_.line) return std::nullopt;
+  const auto lane = static_cast<uint32_t>(access.thread) - report_.first_thread;
+  if (lane >= report_.lane_count || (report_.lanes >> lane & 1) == 0) return std::nullopt;
+  const uint64_t distance_bytes = address - addresses_[lane];
+  if (distance_bytes >= note_.size_bytes) return std::nullopt;
+  return report_.stores(lane, distance_bytes, value, size_bytes);
+}
+
+void LaunchChecks::add_store(ReportedStore* store) {
+  store->clear();
   const std::lock_guard lock(mutex_);
-  for (const PendingStore* const store : pending_) {
-    const uint64_t distance_bytes = wanted.address - store->address;
-    if (store->block != wanted.block || distance_bytes >= store->size_bytes) continue;
-    if (wanted.size_bytes > store->size_bytes - distance_bytes) continue;
-    return std::memcmp(store->value + distance_bytes, wanted.value, wanted.size_bytes) == 0;
+  stores_.push_back(store);
+}
+
+void LaunchChecks::remove_store(ReportedStore* store) {
+  const std::lock_guard lock(mutex_);
+  std::erase(stores_, store);
+}
+
+std::optional<bool> LaunchChecks::reported_store_has(const AccessRecord& access, uint64_t address,
+                                                     const uint8_t* value,
+                                                     uint32_t size_bytes) const {
+  const std::lock_guard lock(mutex_);
+  for (const ReportedStore* const store : stores_) {
+    if (const auto has = store->has(access, address, value, size_bytes)) return has;
   }
   return std::nullopt;
 }
 
 void LaunchChecks::note(const Race& race) {
+  const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +
+                                           (race.is_same_value ? 1 : 0));
+  const Key key{static_cast<uint32_t>(race.before.line), static_cast<uint32_t>(race.now.line),
+                kinds};
   const std::lock_guard lock(mutex_);
-  Race& kept = races_.try_emplace(key_of(race), race).first->second;
+  Race& kept = races_.try_emplace(key, race).first->second;
   ++kept.count;
   if (race.distance() <= kept.distance()) return;
   const uint64_t count = kept.count;

@@ -16,6 +16,8 @@
 #include "backends/cpu/check/shadow.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/order/touched_memory.h"
+#include "base/thread/spin_lock.h"
+#include "simt/engine.h"
 
 namespace km::cpu {
 
@@ -47,6 +49,47 @@ struct Misuse {
   uint32_t other_line = 0, other_thread = 0;  // 0: there is no other
   uint32_t arrived = 0, expected = 0;         // threads
   uint64_t count = 0;
+};
+
+/// The accesses of some lanes of a warp by one instruction.
+struct AccessReport {
+  const uint64_t* addresses = nullptr;  // of all lanes
+  uint32_t lanes = 0;                   // one bit for each that accesses memory
+  uint32_t first_thread = 0;            // linear index of lane 0
+  const simt::AccessNote* note = nullptr;
+  const uint8_t* values = nullptr;  // what a store writes (CheckRuntime::report_access); or null
+  uint32_t lane_count = 0;
+
+  /// True if a lane stores these bytes at a distance from its address. The elements of a lane are
+  /// apart in `values`.
+  bool stores(uint32_t lane, uint64_t distance_bytes, const uint8_t* bytes,
+              uint32_t size_bytes) const;
+  /// One of the bytes that a lane stores.
+  uint8_t stored(uint32_t lane, uint64_t distance_bytes) const;
+};
+
+/// The last store to global memory that a thread of the runtime has reported. A store is made after
+/// its report and before the next one, so that other threads learn here what it writes if memory
+/// does not have it yet. Thread-safe.
+class ReportedStore {
+ public:
+  /// Forgets the store, which is of another launch.
+  void clear();
+  /// Replaces the store. The record says the block, its time and the line.
+  void set(const AccessRecord& access, const AccessReport& report);
+  /// The value of LaunchChecks::reported_store_has() for this store alone.
+  std::optional<bool> has(const AccessRecord& access, uint64_t address, const uint8_t* value,
+                          uint32_t size_bytes) const;
+
+ private:
+  static constexpr uint32_t kMostLaneBytes = 32;  // st.v4.b64
+
+  mutable SpinLock lock_;
+  AccessRecord access_;  // of no line: there is no store
+  simt::AccessNote note_{};
+  AccessReport report_;
+  std::array<uint64_t, simt::kWarpLanes> addresses_{};
+  std::array<uint8_t, simt::kWarpLanes * kMostLaneBytes> values_{};
 };
 
 /// Shared by the threads that run the launch.
@@ -93,24 +136,14 @@ class LaunchChecks {
   };
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.
   void note(const Invalid& invalid);
-  /// True if a race of these lines by stores of different values has been noted, so that another
-  /// one adds nothing.
-  bool has_differing(const Race& race) const;
-  /// True as long as stores were not waited for so long that the launch would seem to hang.
-  bool may_wait() const { return waited_ns_.load(std::memory_order_relaxed) < kMostWaitNs; }
-  /// A store of a block that was reported and waits for another block's, before it is made.
-  struct PendingStore {
-    uint32_t block = 0;
-    uint64_t address = 0;
-    uint32_t size_bytes = 0;
-    const uint8_t* value = nullptr;
-  };
-  /// Lets other blocks see a store while it waits, because they may wait for it, too.
-  void add_pending(const PendingStore* store);
-  void remove_pending(const PendingStore* store);
-  /// True if such a store of a block writes this value; nothing if none of it writes there.
-  std::optional<bool> pending_writes(const PendingStore& wanted) const;
-  void note_wait(uint64_t ns) { waited_ns_.fetch_add(ns, std::memory_order_relaxed); }
+  /// Lets blocks of other threads see the stores that the thread reports from now on, until its
+  /// last one is removed.
+  void add_store(ReportedStore* store);
+  void remove_store(ReportedStore* store);
+  /// True if the access is a thread's last store and stores this value at the address; nothing if
+  /// it is none, and so has been made, or stores nothing there.
+  std::optional<bool> reported_store_has(const AccessRecord& access, uint64_t address,
+                                         const uint8_t* value, uint32_t size_bytes) const;
   /// True if there were so many invalid accesses that the launch should end: loops whose bounds
   /// were read from somewhere else would make them for hours.
   bool has_too_many_invalid() const {
@@ -127,9 +160,7 @@ class LaunchChecks {
   std::vector<Race> races() const;
 
  private:
-  static constexpr uint64_t kMostWaitNs = 2'000'000'000;
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;  // both lines and kinds
-  static Key key_of(const Race& race);
 
   alignas(256) std::array<uint8_t, 256> unused_{};
   const uint16_t tools_;
@@ -138,10 +169,10 @@ class LaunchChecks {
   ReleaseTable releases_;
   const std::unique_ptr<TouchedMemory> touched_;
   std::atomic<bool> has_fences_{false}, meets_host_{false};
-  std::atomic<uint64_t> invalid_count_{0}, waited_ns_{0};
+  std::atomic<uint64_t> invalid_count_{0};
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;
-  std::vector<const PendingStore*> pending_;
+  std::vector<ReportedStore*> stores_;
   std::map<std::pair<uint32_t, uint8_t>, Invalid> invalid_;  // by line and kind
   std::map<Key, Misuse> misuses_;                            // by both lines and kind
 };

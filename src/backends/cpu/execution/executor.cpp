@@ -176,7 +176,7 @@ Executor::Turns Executor::run_turns() {
 /// loop, so the next block is also started after kSpoiledTurns turns in which blocks wait and none
 /// ends.
 void Executor::run_resident() {
-  residents_.begin(*launch_);
+  residents_.begin(*launch_, &store_);
   uint32_t patience = kWaitTurns;
   for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
     if (launch_->trial != nullptr) [[unlikely]]
@@ -256,6 +256,8 @@ Ending Executor::enter(LaunchRun& launch) {
   own_.tensors.is_used = own_.checks.is_used = false;
   if (launch.counters != nullptr) [[unlikely]]
     run_.counters.clear();
+  if (launch.checks != nullptr) [[unlikely]]
+    launch.checks->add_store(&store_);
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -277,6 +279,8 @@ Ending Executor::enter(LaunchRun& launch) {
   stall_.end();
   if (launch.counters != nullptr) [[unlikely]]
     launch.counters->add(run_.counters);
+  if (launch.checks != nullptr) [[unlikely]]
+    launch.checks->remove_store(&store_);
   if (ending != Ending::returned) {
     privatized_.drop(state_);
     clean_up();
@@ -304,7 +308,7 @@ BlockChecks* Executor::own_checks() {
   if (launch_->checks == nullptr) return nullptr;
   if (own_.checks.begins(state_)) {
     const HostMemoryNeeded needed;  // generated code is on the stack
-    BlockChecks::Block block = checked_block(*launch_, state_);
+    BlockChecks::Block block = checked_block(*launch_, state_, &store_);
     block.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
     block.scratch = {scratch_.begin(), scratch_.size_bytes()};
     own_.checks.state.begin(block);

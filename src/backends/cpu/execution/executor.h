@@ -168,6 +168,7 @@ class Executor {
     uint64_t ticks = 0, blocks = 0;
     WarpCounters counters;
   } run_;
+  ReportedStore store_;  // of launches that are tested for races
   // The claimed part, and the one that the next blocks come from.
   uint32_t part_ = 0, next_part_ = 0;
   void* fake_stack_ = nullptr;

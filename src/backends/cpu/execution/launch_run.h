@@ -50,14 +50,17 @@ struct LaunchRun {
   Trial* trial = nullptr;  // the order of its blocks, warps and lanes; null: it has none
 };
 
-/// A block of the launch for the checker, without the memory that depends on the thread.
-inline BlockChecks::Block checked_block(const LaunchRun& launch, const simt::BlockState& state) {
+/// A block of the launch for the checker, without the memory that depends on the thread. `store` is
+/// the thread's.
+inline BlockChecks::Block checked_block(const LaunchRun& launch, const simt::BlockState& state,
+                                        ReportedStore* store) {
   const simt::LaunchRecord& record = launch.record;
   const uint32_t* const index = state.block;
   BlockChecks::Block block;
   block.launch = launch.checks.get();
   block.number = index[0] + record.grid[0] * (index[1] + record.grid[1] * index[2]);
   block.thread_count = record.block[0] * record.block[1] * record.block[2];
+  block.store = store;
   block.shared.size_bytes = launch.shared_bytes;
   block.params = {reinterpret_cast<uint64_t>(record.params), launch.param_bytes};
   return block;

@@ -40,7 +40,8 @@ bool ResidentBlocks::prepare(const LaunchRun& launch, uint32_t warp_count) {
   return ready;
 }
 
-void ResidentBlocks::begin(LaunchRun& launch) {
+void ResidentBlocks::begin(LaunchRun& launch, ReportedStore* store) {
+  store_ = store;
   launch_ = &launch;
   running_.clear();
   idle_.clear();
@@ -112,7 +113,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
     block->set_schedule(schedule);
     block->begin(state, size[0] * size[1] * size[2], cluster, rank);
     if (launch_->checks != nullptr) [[unlikely]] {
-      block->begin_checks(checked_block(*launch_, state));
+      block->begin_checks(checked_block(*launch_, state, store_));
     } else {
       block->end_checks();
     }

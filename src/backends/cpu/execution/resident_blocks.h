@@ -23,8 +23,8 @@ class ResidentBlocks {
   /// Allocates memory for one block or cluster of the launch, so that at least one can run. Returns
   /// false if there is none.
   bool prepare(const LaunchRun& launch, uint32_t warp_count);
-  /// Begins to run blocks of the launch; all blocks are idle.
-  void begin(LaunchRun& launch);
+  /// Begins to run blocks of the launch; all blocks are idle. `store` is the thread's.
+  void begin(LaunchRun& launch, ReportedStore* store);
   /// Starts the next block or cluster of the launch if this thread has room for it. Blocks start
   /// with `state`; `part` is the part of the range that they come from.
   bool start_next(simt::BlockState& state, uint32_t* part);
@@ -51,6 +51,7 @@ class ResidentBlocks {
 
   CodeGuard* const guard_;
   LaunchRun* launch_ = nullptr;
+  ReportedStore* store_ = nullptr;
   Blocks fiber_blocks_, independent_blocks_;  // created so far, by the kernel's mode
   std::vector<ResidentBlock*> idle_, running_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
