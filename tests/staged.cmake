@@ -67,6 +67,11 @@ foreach(stem comm_values concurrency context event order order_random)
     ENVIRONMENT "${KM_TEST_ENVIRONMENT};KM_CPU_DEVICES=2;KM_CPU_THREADS=4")
 endforeach()
 
+# What the library counts if the environment says so.
+add_test(NAME c.profiler.counters COMMAND km_c_profiler)
+set_tests_properties(c.profiler.counters PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS c
+  ENVIRONMENT "${KM_TEST_ENVIRONMENT};KM_COUNTERS=1")
+
 # Ranks that fail, many times.
 add_test(NAME c.comm.rounds COMMAND km_c_comm)
 set_tests_properties(c.comm.rounds PROPERTIES TIMEOUT 900 LABELS "c;long"

@@ -54,8 +54,11 @@ typedef struct km_finding {
   char message[512];             /* a sentence */
   char allocation[512];          /* where the address lies */
   char advice[512];              /* what to do; may be empty */
+  /* The calls in whose place a compiler has put the code of both places, "a.cu:20", the innermost
+   * first, each on a line of its own; empty if there are none. */
+  char place_callers[512], other_callers[512];
 } km_finding;
-KM_CHECK_SIZE(km_finding, 3328);
+KM_CHECK_SIZE(km_finding, 4352);
 
 /* Receives a finding, which is the library's and valid until the callback returns. */
 typedef void (*km_finding_callback)(void* user_data, const km_finding* finding);

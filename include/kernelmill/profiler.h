@@ -50,6 +50,38 @@ typedef struct km_profile_row {
 } km_profile_row;
 KM_CHECK_SIZE(km_profile_row, 208);
 
+/* An event of warps that counters count: accesses to memory by one instruction, conditional
+ * branches with jump tables, and instructions of the PTX text. */
+typedef int32_t km_counter_kind;
+enum {
+  KM_COUNTER_KIND_INVALID = 0,
+  KM_COUNTER_KIND_GLOBAL_LOAD = 1,
+  KM_COUNTER_KIND_GLOBAL_STORE = 2,
+  KM_COUNTER_KIND_GLOBAL_ATOMIC = 3,
+  KM_COUNTER_KIND_SHARED_LOAD = 4,
+  KM_COUNTER_KIND_SHARED_STORE = 5,
+  KM_COUNTER_KIND_SHARED_ATOMIC = 6,
+  KM_COUNTER_KIND_BRANCH = 7,
+  KM_COUNTER_KIND_INSTRUCTION = 8
+};
+
+/* The events of one kind in all of a kernel, or at one line of its source. The sectors per request
+ * of global memory are taken / requests, the bank conflicts of shared memory taken - ideal, the
+ * divergent branches taken, and the active threads per warp threads / requests. */
+typedef struct km_profile_counter {
+  uint32_t struct_size;
+  km_counter_kind kind;
+  uint64_t requests; /* executions by warps with at least one active thread */
+  uint64_t threads;  /* active threads of all requests together */
+  uint64_t taken;    /* sectors of global memory, wavefronts of shared memory, divergent branches */
+  uint64_t ideal;    /* sectors or wavefronts that the same data would take in the best order */
+  uint64_t line;     /* line of the source; 0: unknown */
+  uint32_t is_total; /* 1: all of the kernel, without a source and a line */
+  uint32_t reserved;
+  char source[512]; /* file of the source; empty: unknown; truncated if longer */
+} km_profile_counter;
+KM_CHECK_SIZE(km_profile_counter, 568);
+
 /** Starts recording the context's work: kernels, copies, fills and callbacks with their times on
  * the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
  * `KM_TRACE` records all contexts of a program. CUDA: cuProfilerStart; the times come from events
@@ -102,6 +134,32 @@ KM_API km_status km_profiler_row_count(km_context context, uint32_t* out_count) 
  */
 KM_API km_status km_profiler_row_get(km_context context, uint32_t index,
                                      km_profile_row* out_row) KM_NOEXCEPT;
+
+/** The number of counters of a row: of the kernels of CPU devices whose warps the environment
+ * variable `KM_COUNTERS` lets the library count; 0 for other rows. docs/guide/profiling.md says
+ * what they mean. CUDA: metrics of Nsight Compute.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `row` is not below km_profiler_row_count.
+ */
+KM_API km_status km_profiler_counter_count(km_context context, uint32_t row,
+                                           uint32_t* out_count) KM_NOEXCEPT;
+
+/** One counter of a row, from 0: first the totals of the kernel, one for each kind that occurs,
+ * then the counters of the lines of its source. Set `out_counter->struct_size` first.
+ *
+ * Example:
+ *   km_profile_counter counter = {.struct_size = sizeof counter};
+ *   KM_CHECK(km_profiler_counter_count(context, row, &count));
+ *   for (uint32_t i = 0; i < count; ++i) {
+ *     KM_CHECK(km_profiler_counter_get(context, row, i, &counter));
+ *     if (counter.is_total && counter.kind == KM_COUNTER_KIND_SHARED_LOAD)
+ *       printf("bank conflicts of loads: %llu\n",
+ *              (unsigned long long)(counter.taken - counter.ideal));
+ *   }
+ * Status: KM_ERROR_INVALID_ARGUMENT when `row` is not below km_profiler_row_count, or `index` not
+ *   below km_profiler_counter_count.
+ */
+KM_API km_status km_profiler_counter_get(km_context context, uint32_t row, uint32_t index,
+                                         km_profile_counter* out_counter) KM_NOEXCEPT;
 
 /** The rows as a text table. */
 KM_API km_status km_profiler_summary(km_context context, char* buffer, uint64_t capacity_bytes,

@@ -5,8 +5,11 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/check/source_position.h"
+#include "base/fixed_text.h"
 #include "base/text.h"
 #include "core/module/module.h"
+#include "core/profiler/profile_counters.h"
 
 using namespace km;
 
@@ -34,6 +37,29 @@ km_profile_row row_of(const Profiler::Row& row) {
   result.occupancy_percent =
       static_cast<uint32_t>(100 * row.occupancy_sum / static_cast<double>(row.count) + 0.5);
   return result;
+}
+
+km_profile_counter counter_of(const Profiler::Counter& counter, bool is_total) {
+  const SourcePosition at = SourcePosition::of(counter.position);
+  km_profile_counter result{};
+  result.struct_size = sizeof result;
+  result.kind = counter.kind;
+  result.requests = counter.counts.requests;
+  result.threads = counter.counts.threads;
+  result.taken = counter.counts.taken;
+  result.ideal = counter.counts.ideal;
+  result.line = at.line;
+  result.is_total = is_total ? 1 : 0;
+  copy_text(result.source, at.file);
+  return result;
+}
+
+/// One of the profile's rows; `name` is the argument that says which.
+Result<Profiler::Row> row_at(const Profiler& profiler, uint32_t index, const char* name) {
+  std::vector<Profiler::Row> rows = profiler.rows();
+  if (index < rows.size()) return std::move(rows[index]);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is %u, beyond the end of %s", name, index,
+                    counted(rows.size(), "row").c_str());
 }
 
 }  // namespace
@@ -124,10 +150,36 @@ km_status km_profiler_row_get(km_context context, uint32_t index,
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_REQUIRE(out_row);
-    const std::vector<Profiler::Row> rows = target->profiler().rows();
-    if (index < rows.size()) return give_struct(row_of(rows[index]), out_row, "out_row");
+    KM_ASSIGN(const Profiler::Row row, row_at(target->profiler(), index, "index"));
+    return give_struct(row_of(row), out_row, "out_row");
+  });
+}
+
+km_status km_profiler_counter_count(km_context context, uint32_t row,
+                                    uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_count);
+    KM_ASSIGN(const Profiler::Row found, row_at(target->profiler(), row, "row"));
+    *out_count = static_cast<uint32_t>(totals_of(found).size() + found.counters.size());
+    return {};
+  });
+}
+
+km_status km_profiler_counter_get(km_context context, uint32_t row, uint32_t index,
+                                  km_profile_counter* out_counter) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_counter);
+    KM_ASSIGN(const Profiler::Row found, row_at(target->profiler(), row, "row"));
+    std::vector<Profiler::Counter> counters = totals_of(found);
+    const bool is_total = index < counters.size();
+    counters.insert(counters.end(), found.counters.begin(), found.counters.end());
+    if (index < counters.size()) {
+      return give_struct(counter_of(counters[index], is_total), out_counter, "out_counter");
+    }
     return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u, beyond the end of %s", index,
-                      counted(rows.size(), "row").c_str());
+                      counted(counters.size(), "counter").c_str());
   });
 }
 

@@ -408,19 +408,7 @@ typedef struct kmb_graph_node {
   }; /* KM_GRAPH_NODE_EMPTY has no member */
 } kmb_graph_node;
 
-/* Events of warps that the counters of a profile count. */
-typedef int32_t kmb_counter_kind;
-enum {
-  KMB_COUNTER_INVALID = 0,
-  KMB_COUNTER_GLOBAL_LOAD = 1,
-  KMB_COUNTER_GLOBAL_STORE = 2,
-  KMB_COUNTER_GLOBAL_ATOMIC = 3,
-  KMB_COUNTER_SHARED_LOAD = 4,
-  KMB_COUNTER_SHARED_STORE = 5,
-  KMB_COUNTER_SHARED_ATOMIC = 6,
-  KMB_COUNTER_BRANCH = 7,
-  KMB_COUNTER_INSTRUCTION = 8
-};
+/* The sums of a kind of events. */
 typedef struct kmb_counts {
   uint64_t requests; /* executions by warps with at least one active thread */
   uint64_t threads;  /* active threads of all requests together */
@@ -430,7 +418,7 @@ typedef struct kmb_counts {
 /* The counts of one kind at one place in the source. */
 typedef struct kmb_counter {
   const char* position; /* "sum.cu:41 (PTX line 31)"; empty: unknown */
-  kmb_counter_kind kind;
+  km_counter_kind kind;
   uint32_t reserved;
   kmb_counts counts;
 } kmb_counter;

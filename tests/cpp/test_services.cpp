@@ -293,6 +293,31 @@ TEST_F(Services, ProfilesHaveRowsRangesAndFiles) {
   EXPECT_EQ(status_of([&] { profiler.pop(); }), KM_ERROR_NOT_FOUND);
 }
 
+// Each test has a process of its own, in which nothing has read the environment yet.
+TEST(Counters, SayWhatWarpsDid) {
+  setenv("KM_COUNTERS", "1", 1);
+  const km::context context("cpu");
+  const km::stream stream(context);
+  const km::module module = km_test::load(context);
+  const km::function fill = module.function("fill_index");
+  const km::profiler profiler(context);
+  profiler.start();
+  const km::slice<std::uint32_t> out(context, 64);
+  stream.launch_kernel(fill, 1, 64, 0, out, 1u, 64u);
+  stream.synchronize();
+  const auto rows = profiler.rows();
+  ASSERT_FALSE(rows.empty());
+  const auto counters = profiler.counters(0);
+  const auto store =
+      std::find_if(counters.begin(), counters.end(), [](const km_profile_counter& each) {
+        return each.is_total != 0 && each.kind == KM_COUNTER_KIND_GLOBAL_STORE;
+      });
+  ASSERT_NE(store, counters.end());
+  EXPECT_EQ(store->requests, 2u);
+  EXPECT_EQ(store->taken, 8u);
+  EXPECT_EQ(status_of([&] { profiler.counters(1000); }), KM_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(Services, ObjectFilesHoldCompiledKernels) {
   const TemporaryFile file(".kmo");
   module.save_object(file.path(), {km::dim3(4)});

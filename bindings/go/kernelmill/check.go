@@ -1,6 +1,7 @@
 package kernelmill
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/kernelmill/kernelmill/bindings/go/internal/callback"
@@ -29,6 +30,7 @@ type FindingPlace struct {
 	Source        string // a file of the source, or of the PTX if no other is known
 	Line          int    // 0: not known
 	Block, Thread [3]uint32
+	Callers       []string // calls in whose place a compiler has put this code, the innermost first
 }
 
 // Finding is a defect that the checker has found.
@@ -45,21 +47,23 @@ type Finding struct {
 	Count              uint64 // how often the launch had it
 }
 
-func findingPlace(place *raw.FindingPlace) FindingPlace {
+func findingPlace(place *raw.FindingPlace, callers string) FindingPlace {
 	return FindingPlace{
 		Access: fixedText(place.Access[:]), Source: fixedText(place.Source[:]), Line: int(place.Line),
 		Block: place.Block, Thread: place.Thread,
+		Callers: strings.FieldsFunc(callers, func(r rune) bool { return r == '\n' }),
 	}
 }
 
 func findingOf(found *raw.Finding) Finding {
 	finding := Finding{
 		Tool: CheckTools(found.Tool), Kind: fixedText(found.Kind[:]), Kernel: fixedText(found.Kernel[:]),
-		Message: fixedText(found.Message[:]), Place: findingPlace(&found.Place), Address: found.Address,
-		SizeBytes: found.SizeBytes, Allocation: fixedText(found.Allocation[:]),
-		Advice: fixedText(found.Advice[:]), Count: found.Count,
+		Message: fixedText(found.Message[:]), Address: found.Address, SizeBytes: found.SizeBytes,
+		Place:      findingPlace(&found.Place, fixedText(found.PlaceCallers[:])),
+		Allocation: fixedText(found.Allocation[:]), Advice: fixedText(found.Advice[:]),
+		Count: found.Count,
 	}
-	if other := findingPlace(&found.Other); other.Access != "" {
+	if other := findingPlace(&found.Other, fixedText(found.OtherCallers[:])); other.Access != "" {
 		finding.Other = &other
 	}
 	return finding

@@ -128,6 +128,59 @@ func (p Profiler) Rows() ([]ProfileRow, error) {
 	return rows, nil
 }
 
+// CounterKind says which events of warps a counter counts.
+type CounterKind int32
+
+// The kinds of counters.
+const (
+	CounterGlobalLoad   CounterKind = raw.COUNTER_KIND_GLOBAL_LOAD
+	CounterGlobalStore  CounterKind = raw.COUNTER_KIND_GLOBAL_STORE
+	CounterGlobalAtomic CounterKind = raw.COUNTER_KIND_GLOBAL_ATOMIC
+	CounterSharedLoad   CounterKind = raw.COUNTER_KIND_SHARED_LOAD
+	CounterSharedStore  CounterKind = raw.COUNTER_KIND_SHARED_STORE
+	CounterSharedAtomic CounterKind = raw.COUNTER_KIND_SHARED_ATOMIC
+	CounterBranch       CounterKind = raw.COUNTER_KIND_BRANCH
+	CounterInstruction  CounterKind = raw.COUNTER_KIND_INSTRUCTION
+)
+
+// ProfileCounter is the events of one kind in all of a kernel, or at one line of its source.
+type ProfileCounter struct {
+	Kind     CounterKind
+	Requests uint64 // executions by warps with at least one active thread
+	Threads  uint64 // active threads of all requests together
+	Taken    uint64 // sectors of global memory, wavefronts of shared memory, divergent branches
+	Ideal    uint64 // sectors or wavefronts that the same data would take in the best order
+	Source   string // file of the source; empty: unknown, or a total
+	Line     uint64 // 0: unknown
+	IsTotal  bool   // all of the kernel
+}
+
+// Counters lists the counters of the row of this index in Rows: the totals of the kernel, one for
+// each kind that occurs, then those of the lines of its source. There are none when its warps were
+// not counted, which the environment variable KM_COUNTERS asks for.
+func (p Profiler) Counters(row uint32) ([]ProfileCounter, error) {
+	const op = "Profiler.Counters"
+	count, err := get[uint32](p.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
+		return raw.Km_profiler_counter_count(id, row, out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	counters := make([]ProfileCounter, 0, count)
+	for i := range count {
+		c := raw.ProfileCounter{StructSize: uint32(unsafe.Sizeof(raw.ProfileCounter{}))}
+		err := p.base().call(op, func(id uint64) *raw.Failure {
+			return raw.Km_profiler_counter_get(id, row, i, unsafe.Pointer(&c))
+		})
+		if err != nil {
+			return nil, err
+		}
+		counters = append(counters, ProfileCounter{CounterKind(c.Kind), c.Requests, c.Threads,
+			c.Taken, c.Ideal, fixedText(c.Source[:]), c.Line, c.IsTotal != 0})
+	}
+	return counters, nil
+}
+
 // Summary is the rows as a table in text.
 func (p Profiler) Summary() (string, error) {
 	return textOf(p.base(), "Profiler.Summary", raw.Km_profiler_summary)

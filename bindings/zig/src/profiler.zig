@@ -10,6 +10,23 @@ const Error = errors.Error;
 /// All work of one kind and name; `kind` is a `ProfileKind` by number, the name by `km.text`.
 pub const ProfileRow = c.km_profile_row;
 
+/// The events of one kind in all of a kernel, or at one line of its source; `kind` is a
+/// `CounterKind` by number, the source by `km.text`.
+pub const ProfileCounter = c.km_profile_counter;
+
+/// The kind of events that a counter counts.
+pub const CounterKind = enum(i32) {
+    global_load = c.KM_COUNTER_KIND_GLOBAL_LOAD,
+    global_store = c.KM_COUNTER_KIND_GLOBAL_STORE,
+    global_atomic = c.KM_COUNTER_KIND_GLOBAL_ATOMIC,
+    shared_load = c.KM_COUNTER_KIND_SHARED_LOAD,
+    shared_store = c.KM_COUNTER_KIND_SHARED_STORE,
+    shared_atomic = c.KM_COUNTER_KIND_SHARED_ATOMIC,
+    branch = c.KM_COUNTER_KIND_BRANCH,
+    instruction = c.KM_COUNTER_KIND_INSTRUCTION,
+    _,
+};
+
 /// The kind of work of a row.
 pub const ProfileKind = enum(i32) {
     kernel = c.KM_PROFILE_KIND_KERNEL,
@@ -93,6 +110,29 @@ pub const Profiler = struct {
         for (found, 0..) |*row, index| {
             row.* = errors.sized(ProfileRow);
             const got = c.km_profiler_row_get(self.context.handle, @intCast(index), row);
+            try check(got, diagnostics);
+        }
+        return found;
+    }
+
+    /// The counters of the row of this index in `rows`: the totals of the kernel, one for each kind
+    /// that occurs, then those of the lines of its source. The list is the caller's to free. It is
+    /// empty if the warps were not counted, which KM_COUNTERS asks for. C:
+    /// km_profiler_counter_count, km_profiler_counter_get.
+    pub fn counters(
+        self: Profiler,
+        allocator: std.mem.Allocator,
+        row: u32,
+    ) AllocatingError![]ProfileCounter {
+        var count: u32 = 0;
+        const diagnostics = self.context.diagnostics;
+        try check(c.km_profiler_counter_count(self.context.handle, row, &count), diagnostics);
+        const found = try allocator.alloc(ProfileCounter, count);
+        errdefer allocator.free(found);
+        for (found, 0..) |*counter, index| {
+            counter.* = errors.sized(ProfileCounter);
+            const handle = self.context.handle;
+            const got = c.km_profiler_counter_get(handle, row, @intCast(index), counter);
             try check(got, diagnostics);
         }
         return found;

@@ -48,6 +48,12 @@ test "kernels and ranges are counted and timed" {
     defer allocator.free(summary);
     try expect(std.mem.indexOf(u8, summary, "fill_index") != null);
 
+    // The tests' process has no KM_COUNTERS.
+    const counters = try profiler.counters(allocator, 0);
+    defer allocator.free(counters);
+    try expectEqual(0, counters.len);
+    try expectError(error.InvalidArgument, profiler.counters(allocator, 1000));
+
     var folder: support.Folder = undefined;
     try folder.init();
     defer folder.deinit();

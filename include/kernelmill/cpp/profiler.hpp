@@ -59,6 +59,21 @@ class basic_profiler {
     }
     return P::give(status, std::move(all));
   }
+  /// The counters of a row of rows(), by its index: the totals of the kernel, one for each kind
+  /// that occurs, then those of the lines of its source. Empty if its warps were not counted, which
+  /// KM_COUNTERS asks for.
+  result<std::vector<km_profile_counter>> counters(std::uint32_t row) const {
+    std::vector<km_profile_counter> all;
+    std::uint32_t count = 0;
+    km_status status = km_profiler_counter_count(context_, row, &count);
+    for (std::uint32_t i = 0; i < count && status == KM_SUCCESS; ++i) {
+      km_profile_counter counter{};
+      counter.struct_size = sizeof counter;
+      status = km_profiler_counter_get(context_, row, i, &counter);
+      all.push_back(counter);
+    }
+    return P::give(status, std::move(all));
+  }
   /// The rows as a text table.
   result<std::string> summary() const { return detail::text<P>(km_profiler_summary, context_); }
   /// Writes a trace in Chrome's format, or a report when the name ends with .html.

@@ -12,16 +12,16 @@
 namespace km {
 namespace {
 
-constexpr size_t kKinds = KMB_COUNTER_INSTRUCTION + 1;
+constexpr size_t kKinds = KM_COUNTER_KIND_INSTRUCTION + 1;
 constexpr size_t kShownLines = 5;  // of each class, for a kernel
 
 /// Events that are compared with each other: accesses to global memory, to shared memory, branches.
 enum class Class : uint8_t { global, shared, branch, none };
 
-Class class_of(kmb_counter_kind kind) {
-  if (kind <= KMB_COUNTER_GLOBAL_ATOMIC) return Class::global;
-  if (kind <= KMB_COUNTER_SHARED_ATOMIC) return Class::shared;
-  return kind == KMB_COUNTER_BRANCH ? Class::branch : Class::none;
+Class class_of(km_counter_kind kind) {
+  if (kind <= KM_COUNTER_KIND_GLOBAL_ATOMIC) return Class::global;
+  if (kind <= KM_COUNTER_KIND_SHARED_ATOMIC) return Class::shared;
+  return kind == KM_COUNTER_KIND_BRANCH ? Class::branch : Class::none;
 }
 
 std::string ratio_text(uint64_t amount, uint64_t of) {
@@ -86,7 +86,7 @@ void begin_table(const char* first, std::string* out) {
 
 }  // namespace
 
-const char* counter_name(kmb_counter_kind kind) {
+const char* counter_name(km_counter_kind kind) {
   constexpr std::array<const char*, kKinds> kNames = {
       "invalid",      "global load",   "global store", "global atomic", "shared load",
       "shared store", "shared atomic", "branch",       "instruction"};
@@ -94,7 +94,7 @@ const char* counter_name(kmb_counter_kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-const char* counter_unit(kmb_counter_kind kind) {
+const char* counter_unit(km_counter_kind kind) {
   switch (class_of(kind)) {
     case Class::global:
       return "sectors";
@@ -116,7 +116,7 @@ std::vector<Profiler::Counter> totals_of(const Profiler::Row& row) {
   std::vector<Profiler::Counter> totals;
   for (size_t kind = 1; kind < kKinds; ++kind) {
     if (sums[kind].requests == 0) continue;
-    totals.push_back({"", static_cast<kmb_counter_kind>(kind), sums[kind]});
+    totals.push_back({"", static_cast<km_counter_kind>(kind), sums[kind]});
   }
   return totals;
 }

@@ -9,10 +9,10 @@
 namespace km {
 
 /// The name of what is counted, such as "global load".
-const char* counter_name(kmb_counter_kind kind);
+const char* counter_name(km_counter_kind kind);
 /// The name of what a request takes: "sectors", "wavefronts" or "divergent"; null for instructions,
 /// which take nothing.
-const char* counter_unit(kmb_counter_kind kind);
+const char* counter_unit(km_counter_kind kind);
 /// The sums of a kernel over all places, one for each kind that occurs.
 std::vector<Profiler::Counter> totals_of(const Profiler::Row& row);
 /// The places of a kernel with the most excess, first of global, then of shared memory, then of

@@ -54,7 +54,7 @@ class Profiler {
   /// The events of one kind at a line of a kernel's source, or in all of the kernel.
   struct Counter {
     std::string position;  // "sum.cu:41"; empty for totals
-    kmb_counter_kind kind = KMB_COUNTER_INVALID;
+    km_counter_kind kind = KM_COUNTER_KIND_INVALID;
     kmb_counts counts{};
     /// The sectors and wavefronts beyond the ideal, or the divergent branches.
     uint64_t excess() const { return counts.taken - counts.ideal; }
@@ -116,7 +116,7 @@ class Profiler {
     std::string name;
     uint64_t begin_ns = 0;  // 0: it began while the profiler was off
   };
-  using Counters = std::map<std::pair<std::string, kmb_counter_kind>, kmb_counts>;
+  using Counters = std::map<std::pair<std::string, km_counter_kind>, kmb_counts>;
 
   void find_row(km_profile_kind kind, std::string_view name);
   void add_counters(const kmb_profile_record& record, uint32_t name);

@@ -415,7 +415,66 @@ static void recording_costs(void** state) {
   OK(km_function_destroy(scale));
 }
 
+/* The number of the kernel's row. */
+static uint32_t index_of(const fixture* f, const char* kernel) {
+  uint32_t count = 0, index = 0;
+  km_profile_row row = {.struct_size = sizeof row};
+  OK(km_profiler_row_count(f->context, &count));
+  for (; index < count; ++index) {
+    OK(km_profiler_row_get(f->context, index, &row));
+    if (strcmp(row.name, kernel) == 0) break;
+  }
+  assert_true(index < count);
+  return index;
+}
+
+static int counts_warps(void) { return getenv("KM_COUNTERS") != NULL; }
+
+/* c.profiler.counters runs this with KM_COUNTERS=1, c.profiler without. */
+static void counters_say_what_warps_did(void** state) {
+  fixture* f = *state;
+  const uint32_t warps = COUNT / 32;
+  uint64_t lines = 0, totals = 0;
+  uint32_t count = 77;
+  if (is_fake(f) || is_cuda(f)) skip();
+  km_function scale = load_kernel(f, "scale");
+  km_slice data;
+  OK(km_slice_create(f->context, COUNT, 4, 0, &data));
+  OK(km_profiler_start(f->context));
+  run_work(f, scale, data, 2);
+  const uint32_t row = index_of(f, "scale");
+  OK(km_profiler_counter_count(f->context, row, &count));
+  assert_int_equal(count != 0, counts_warps());
+  for (uint32_t i = 0; i < count; ++i) {
+    km_profile_counter each = {.struct_size = sizeof each};
+    OK(km_profiler_counter_get(f->context, row, i, &each));
+    assert_int_equal(each.is_total, lines == 0 && each.line == 0);
+    assert_int_equal(each.line != 0, each.source[0] != '\0');
+    if (each.line != 0) ++lines;
+    if (each.is_total) ++totals;
+    if (each.kind != KM_COUNTER_KIND_GLOBAL_LOAD && each.kind != KM_COUNTER_KIND_GLOBAL_STORE) {
+      continue;
+    }
+    assert_int_equal(each.requests, 2 * warps);
+    assert_int_equal(each.threads, 2 * COUNT);
+    assert_int_equal(each.taken, 2 * warps * 4);
+    assert_int_equal(each.ideal, each.taken);
+  }
+  /* A load, a store, a branch, instructions. */
+  assert_int_equal(totals, counts_warps() ? 4 : 0);
+  assert_int_equal(lines != 0, counts_warps());
+  km_profile_counter none = {.struct_size = sizeof none};
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_counter_get(f->context, row, count, &none));
+  expect_message("beyond the end of");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_counter_get(f->context, 1000, 0, &none));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_counter_count(f->context, 1000, &count));
+  expect_message("row is 1000");
+  OK(km_slice_destroy(data));
+  OK(km_function_destroy(scale));
+}
+
 int main(void) {
+  const struct CMUnitTest counters[] = {cmocka_unit_test(counters_say_what_warps_did)};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(work_is_counted_while_it_records),
       cmocka_unit_test(graphs_show_their_nodes),
@@ -428,6 +487,9 @@ int main(void) {
       cmocka_unit_test(contexts_may_go_while_it_records),
       cmocka_unit_test(threads_record_together),
       cmocka_unit_test(recording_costs),
+      cmocka_unit_test(counters_say_what_warps_did),
   };
+  /* KM_COUNTERS records from the beginning, which the other tests do not expect. */
+  if (counts_warps()) return RUN_ON_DEVICES("profiler", counters);
   return RUN_ON_DEVICES("profiler", tests);
 }

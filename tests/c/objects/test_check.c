@@ -89,6 +89,49 @@ static void findings_come_to_the_callback(void** state) {
   close_checked(&c);
 }
 
+/* Two stores of one line of a helper, which the compiler has put in the place of two calls. */
+static const char inlined_ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"helper.cu\"\n"
+    ".visible .entry inlined(.param .u64 to) {\n"
+    ".reg .u32 %t; .reg .u64 %a, %o;\n"
+    ".loc 1 20 7\n"
+    "ld.param.u64 %a, [to]; mov.u32 %t, %tid.x;\n"
+    "mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o;\n"
+    ".loc 1 12 5, function_name $L__info, inlined_at 1 20 7\n"
+    "st.global.u32 [%a], %t;\n"
+    ".loc 1 30 7\n"
+    "bar.sync 0;\n"
+    ".loc 1 21 3, function_name $L__info, inlined_at 1 30 7\n"
+    "bar.sync 0;\n"
+    ".loc 1 12 5, function_name $L__info, inlined_at 1 21 3\n"
+    "st.global.u32 [%a], %t;\n"
+    "ret; }\n";
+
+static void findings_name_the_calls_of_inlined_code(void** state) {
+  const fixture* f = *state;
+  const km_launch_config config = {{1, 1, 1}, {LAUNCHED, 1, 1}, 0};
+  uint64_t address = 0;
+  checked c;
+  km_module module;
+  km_function inlined;
+  if (is_fake(f) || is_cuda(f)) skip();
+  open_checked(f, &c);
+  OK(km_context_set_check(c.context, KM_CHECK_MEMORY, 0, keep, &c));
+  OK(km_module_load_ptx(c.context, inlined_ptx, strlen(inlined_ptx), "inlined.ptx", &module));
+  OK(km_module_function(module, "inlined", &inlined));
+  OK(km_module_destroy(module));
+  OK(km_slice_address(c.slice, &address));
+  OK(km_launch_kernel(c.stream, inlined, &config, &address, sizeof address, NULL, 0));
+  OK(km_stream_synchronize(c.stream));
+  assert_int_equal(c.found, 2);
+  assert_string_equal(c.last.place.source, "helper.cu");
+  assert_int_equal(c.last.place.line, 12);
+  assert_string_equal(c.last.place_callers, "helper.cu:21\nhelper.cu:30");
+  assert_string_equal(c.last.other_callers, "");
+  OK(km_function_destroy(inlined));
+  close_checked(&c);
+}
+
 static void contexts_have_tools_of_their_own(void** state) {
   const fixture* f = *state;
   checked memory, race;
@@ -305,6 +348,7 @@ static void wrong_flags_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(findings_come_to_the_callback),
+      cmocka_unit_test(findings_name_the_calls_of_inlined_code),
       cmocka_unit_test(contexts_have_tools_of_their_own),
       cmocka_unit_test(tools_change_with_the_next_launch),
       cmocka_unit_test(races_on_no_memory_are_faults),

@@ -204,6 +204,7 @@ const NamedScenario kServiceScenarios[] = {
        row.struct_size = sizeof row;
        return profile_work(o) && o.check(km_profiler_row_count(o.c, &count)) &&
               o.check(km_profiler_row_get(o.c, 0, &row)) &&
+              o.check(km_profiler_counter_count(o.c, 0, &count)) &&
               o.check(km_profiler_summary(o.c, nullptr, 0, &size)) &&
               o.check(km_profiler_clear(o.c));
      }},

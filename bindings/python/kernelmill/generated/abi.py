@@ -233,6 +233,15 @@ KM_PROFILE_KIND_FILL = 5
 KM_PROFILE_KIND_CALLBACK = 6
 KM_PROFILE_KIND_RANGE = 7
 KM_PROFILE_KIND_WAIT = 8
+KM_COUNTER_KIND_INVALID = 0
+KM_COUNTER_KIND_GLOBAL_LOAD = 1
+KM_COUNTER_KIND_GLOBAL_STORE = 2
+KM_COUNTER_KIND_GLOBAL_ATOMIC = 3
+KM_COUNTER_KIND_SHARED_LOAD = 4
+KM_COUNTER_KIND_SHARED_STORE = 5
+KM_COUNTER_KIND_SHARED_ATOMIC = 6
+KM_COUNTER_KIND_BRANCH = 7
+KM_COUNTER_KIND_INSTRUCTION = 8
 KM_DATA_TYPE_INVALID = 0
 KM_DATA_TYPE_F32 = 1
 KM_DATA_TYPE_F64 = 2
@@ -475,6 +484,8 @@ class km_finding(c.Structure):
         ("message", c.c_char * 512),
         ("allocation", c.c_char * 512),
         ("advice", c.c_char * 512),
+        ("place_callers", c.c_char * 512),
+        ("other_callers", c.c_char * 512),
     ]
 
 
@@ -602,6 +613,21 @@ class km_profile_row(c.Structure):
     ]
 
 
+class km_profile_counter(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("kind", c.c_int32),
+        ("requests", c.c_uint64),
+        ("threads", c.c_uint64),
+        ("taken", c.c_uint64),
+        ("ideal", c.c_uint64),
+        ("line", c.c_uint64),
+        ("is_total", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("source", c.c_char * 512),
+    ]
+
+
 class km_blas_vector(c.Structure):
     _fields_ = [
         ("slice", c.c_uint64),
@@ -717,7 +743,7 @@ SIZES: dict[str, int] = {
     "km_memory_profile": 72,
     "km_memory_sample": 16,
     "km_finding_place": 608,
-    "km_finding": 3328,
+    "km_finding": 4352,
     "km_pool_info": 80,
     "km_occupancy": 56,
     "km_param_info": 40,
@@ -727,6 +753,7 @@ SIZES: dict[str, int] = {
     "km_launch_operand": 32,
     "km_graph_node_info": 112,
     "km_profile_row": 208,
+    "km_profile_counter": 568,
     "km_blas_vector": 32,
     "km_blas_matrix": 40,
     "km_array": 32,
@@ -973,6 +1000,8 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_profiler_set_work": (c.c_uint64, c.c_uint64, c.c_uint64,),
     "km_profiler_row_count": (c.c_uint64, c.POINTER(c.c_uint32),),
     "km_profiler_row_get": (c.c_uint64, c.c_uint32, c.POINTER(km_profile_row),),
+    "km_profiler_counter_count": (c.c_uint64, c.c_uint32, c.POINTER(c.c_uint32),),
+    "km_profiler_counter_get": (c.c_uint64, c.c_uint32, c.c_uint32, c.POINTER(km_profile_counter),),
     "km_profiler_summary": (c.c_uint64, c.c_void_p, c.c_uint64, c.POINTER(c.c_uint64),),
     "km_profiler_write": (c.c_uint64, c.c_char_p,),
     "km_blas_create": (c.c_uint64, c.c_int32, c.POINTER(c.c_uint64),),

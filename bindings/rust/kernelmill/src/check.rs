@@ -24,6 +24,8 @@ pub struct FindingPlace {
     pub block: [u32; 3],
     /// The thread of the block; `u32::MAX` if it is not known.
     pub thread: [u32; 3],
+    /// The calls in whose place a compiler has put this code, the innermost first: "a.cu:20".
+    pub callers: Vec<String>,
 }
 
 /// A defect that the checker has found: [`Context::set_check`].
@@ -54,27 +56,28 @@ pub struct Finding {
     pub count: u64,
 }
 
-impl From<&sys::km_finding_place> for FindingPlace {
-    fn from(place: &sys::km_finding_place) -> Self {
+impl FindingPlace {
+    fn new(place: &sys::km_finding_place, callers: &str) -> Self {
         Self {
             access: array_text(&place.access),
             source: array_text(&place.source),
             line: place.line,
             block: place.block,
             thread: place.thread,
+            callers: callers.lines().map(String::from).collect(),
         }
     }
 }
 
 impl From<&sys::km_finding> for Finding {
     fn from(found: &sys::km_finding) -> Self {
-        let other = FindingPlace::from(&found.other);
+        let other = FindingPlace::new(&found.other, &array_text(&found.other_callers));
         Self {
             tool: found.tool,
             kind: array_text(&found.kind),
             kernel: array_text(&found.kernel),
             message: array_text(&found.message),
-            place: (&found.place).into(),
+            place: FindingPlace::new(&found.place, &array_text(&found.place_callers)),
             other: (!other.access.is_empty()).then_some(other),
             address: found.address,
             size_bytes: found.size_bytes,

@@ -226,7 +226,7 @@ pub use pinned::{Pending, PinnedMemory};
 pub use pitched::PitchedSlice;
 pub use pool::{Pool, PoolInfo};
 pub use prepared::PreparedLaunch;
-pub use profiler::{ProfileKind, ProfileRange, ProfileRow, Profiler};
+pub use profiler::{CounterKind, ProfileCounter, ProfileKind, ProfileRange, ProfileRow, Profiler};
 pub use program::{Program, compile_ptx};
 pub use rows::{Extent, Rows};
 pub use signature::{DeviceType, ElementType, ParamSignature, SignatureKind};

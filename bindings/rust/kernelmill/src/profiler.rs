@@ -10,6 +10,10 @@ use crate::{Context, Function, Result, sys};
 /// `ProfileKind::KERNEL`.
 pub use sys::km_profile_kind as ProfileKind;
 
+/// An event of warps that counters count, [`km_counter_kind`](sys::km_counter_kind):
+/// `CounterKind::GLOBAL_LOAD`.
+pub use sys::km_counter_kind as CounterKind;
+
 /// The profiler of a context, which it borrows: [`Context::profiler`].
 ///
 /// ```
@@ -180,6 +184,31 @@ impl<'a> Profiler<'a> {
         Ok(ProfileRow::from(&row))
     }
 
+    /// The counters of the row of this index in [`rows`](Self::rows): the totals of the kernel, one
+    /// for each kind that occurs, then those of the lines of its source. Empty when its warps were
+    /// not counted, which the environment variable `KM_COUNTERS` asks for. Never blocks.
+    /// C: `km_profiler_counter_count`, `km_profiler_counter_get`.
+    ///
+    /// # Errors
+    ///
+    /// `ERROR_INVALID_ARGUMENT` when there is no such row.
+    pub fn counters(&self, row: u32) -> Result<Vec<ProfileCounter>> {
+        let mut count = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_profiler_counter_count(self.raw(), row, &mut count) })?;
+        (0..count).map(|index| self.counter(row, index)).collect()
+    }
+
+    fn counter(&self, row: u32, index: u32) -> Result<ProfileCounter> {
+        let mut counter = sys::km_profile_counter {
+            struct_size: size_of::<sys::km_profile_counter>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: the structure says its size.
+        check(unsafe { sys::km_profiler_counter_get(self.raw(), row, index, &mut counter) })?;
+        Ok(ProfileCounter::from(&counter))
+    }
+
     /// The rows as a table in text. Never blocks. C: `km_profiler_summary`.
     pub fn summary(&self) -> Result<String> {
         read_text(|buffer, capacity, size| {
@@ -281,6 +310,43 @@ impl From<&sys::km_profile_row> for ProfileRow {
             bytes_per_second: row.bytes_per_second,
             operations_per_second: row.operations_per_second,
             occupancy_percent: row.occupancy_percent,
+        }
+    }
+}
+
+/// The events of one kind in all of a kernel, or at one line of its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProfileCounter {
+    /// The kind of event.
+    pub kind: CounterKind,
+    /// Executions by warps with at least one active thread.
+    pub requests: u64,
+    /// Active threads of all requests together.
+    pub threads: u64,
+    /// Sectors of global memory, wavefronts of shared memory, or divergent branches.
+    pub taken: u64,
+    /// Sectors or wavefronts that the same data would take in the best order.
+    pub ideal: u64,
+    /// The file of the source; empty when it is unknown, and for totals.
+    pub source: String,
+    /// The line of the source; 0 when it is unknown.
+    pub line: u64,
+    /// Whether this is the total of the kernel.
+    pub is_total: bool,
+}
+
+impl From<&sys::km_profile_counter> for ProfileCounter {
+    fn from(counter: &sys::km_profile_counter) -> Self {
+        Self {
+            kind: counter.kind,
+            requests: counter.requests,
+            threads: counter.threads,
+            taken: counter.taken,
+            ideal: counter.ideal,
+            source: array_text(&counter.source),
+            line: counter.line,
+            is_total: counter.is_total != 0,
         }
     }
 }

@@ -34,6 +34,7 @@ fn findings_come_to_the_function_of_their_context() -> Result<()> {
     assert_eq!((found[0].kernel.as_str(), found[0].count), ("add", 2));
     assert_eq!((found[0].size_bytes, found[0].place.thread), (4, [30, 0, 0]));
     assert!(found[0].place.line > 0 && found[0].other.is_none());
+    assert!(found[0].place.callers.is_empty(), "{found:?}");
     assert!(SECOND.lock().unwrap().is_empty());
     for _ in 0..2 {
         run_add(&second)?;

@@ -28,7 +28,7 @@ size_t slot_of(uint64_t key, size_t size) {
 }
 
 /// The kind of an access, `first` being that of loads of its memory.
-kmb_counter_kind kind_of(const simt::CountedAccess& access, kmb_counter_kind first) {
+km_counter_kind kind_of(const simt::CountedAccess& access, km_counter_kind first) {
   if (access.kind == AccessKind::read) return first;
   return first + (access.kind == AccessKind::write ? 1 : 2);
 }
@@ -79,19 +79,19 @@ WarpCounters::Entry& WarpCounters::entry_at(uint64_t key) {
 
 /// The counts of an access, `first` being the kind of loads of its memory.
 kmb_counts& WarpCounters::counts_of(const simt::CountedAccess& access, uint64_t part,
-                                    kmb_counter_kind first) {
+                                    km_counter_kind first) {
   Entry& entry = entry_at(key_of(&access, part));
   entry.place = {access.line, kind_of(access, first)};
   return entry.counts;
 }
 
 void WarpCounters::count_global(const simt::CountedAccess& access, const WarpRequest& request) {
-  add_request(request, sectors_of(request), counts_of(access, 0, KMB_COUNTER_GLOBAL_LOAD));
+  add_request(request, sectors_of(request), counts_of(access, 0, KM_COUNTER_KIND_GLOBAL_LOAD));
 }
 
 void WarpCounters::count_shared(const simt::CountedAccess& access, const WarpRequest& request) {
   const RequestCost cost = wavefronts_of(request, access.kind == AccessKind::atomic);
-  add_request(request, cost, counts_of(access, 1, KMB_COUNTER_SHARED_LOAD));
+  add_request(request, cost, counts_of(access, 1, KM_COUNTER_KIND_SHARED_LOAD));
 }
 
 void WarpCounters::count_block(const simt::CountedBlock& block, uint32_t lanes, uint32_t way) {
@@ -104,10 +104,10 @@ void WarpCounters::count_block(const simt::CountedBlock& block, uint32_t lanes, 
 
 void LaunchCounters::add_block(const WarpCounters::Entry& entry) {
   const simt::CountedBlock& block = *entry.block;
-  kmb_counts& instructions = places_[{block.line, KMB_COUNTER_INSTRUCTION}];
+  kmb_counts& instructions = places_[{block.line, KM_COUNTER_KIND_INSTRUCTION}];
   instructions.requests += block.instructions * entry.counts.requests;
   instructions.threads += block.instructions * entry.counts.threads;
-  if (block.is_branch != 0) add_counts(entry.counts, places_[{block.line, KMB_COUNTER_BRANCH}]);
+  if (block.is_branch != 0) add_counts(entry.counts, places_[{block.line, KM_COUNTER_KIND_BRANCH}]);
 }
 
 void LaunchCounters::add(const WarpCounters& of_thread) {

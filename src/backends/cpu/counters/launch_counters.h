@@ -20,7 +20,7 @@ class WarpCounters {
   /// One kind of event at a line of the PTX text.
   struct Place {
     uint32_t line = 0;
-    kmb_counter_kind kind = KMB_COUNTER_INVALID;
+    km_counter_kind kind = KM_COUNTER_KIND_INVALID;
     auto operator<=>(const Place&) const = default;
   };
   struct Entry {
@@ -41,7 +41,7 @@ class WarpCounters {
 
  private:
   Entry& entry_at(uint64_t key);
-  kmb_counts& counts_of(const simt::CountedAccess& access, uint64_t part, kmb_counter_kind first);
+  kmb_counts& counts_of(const simt::CountedAccess& access, uint64_t part, km_counter_kind first);
   void grow();
 
   std::vector<Entry> entries_;  // a hash table whose size is a power of two, or empty

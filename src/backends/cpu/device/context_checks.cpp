@@ -29,6 +29,16 @@ km_finding_place abi_place(const FindingPlace& place) {
   return made;
 }
 
+/// The calls in whose place the code stands, a line each.
+std::string callers_of(const FindingPlace& place) {
+  std::string text;
+  for (const std::string& caller : SourcePosition::of(place.position).callers) {
+    if (!text.empty()) text += '\n';
+    text += caller;
+  }
+  return text;
+}
+
 }  // namespace
 
 void ContextChecks::set(const Settings& settings) {
@@ -84,6 +94,8 @@ km_finding abi_finding(const Finding& finding) {
   copy_text(made.message, finding.message);
   copy_text(made.allocation, finding.allocation);
   copy_text(made.advice, finding.advice);
+  copy_text(made.place_callers, callers_of(finding.place));
+  copy_text(made.other_callers, callers_of(finding.other));
   return made;
 }
 

@@ -221,6 +221,8 @@ var Calls = []struct {
 	{"km_profiler_set_work", Km_profiler_set_work, []int{0}},
 	{"km_profiler_row_count", Km_profiler_row_count, []int{0}},
 	{"km_profiler_row_get", Km_profiler_row_get, []int{0}},
+	{"km_profiler_counter_count", Km_profiler_counter_count, []int{0}},
+	{"km_profiler_counter_get", Km_profiler_counter_get, []int{0}},
 	{"km_profiler_summary", Km_profiler_summary, []int{0}},
 	{"km_profiler_write", Km_profiler_write, []int{0}},
 	{"km_blas_create", Km_blas_create, []int{0}},

@@ -233,6 +233,15 @@ const (
 	PROFILE_KIND_CALLBACK                           = 6
 	PROFILE_KIND_RANGE                              = 7
 	PROFILE_KIND_WAIT                               = 8
+	COUNTER_KIND_INVALID                            = 0
+	COUNTER_KIND_GLOBAL_LOAD                        = 1
+	COUNTER_KIND_GLOBAL_STORE                       = 2
+	COUNTER_KIND_GLOBAL_ATOMIC                      = 3
+	COUNTER_KIND_SHARED_LOAD                        = 4
+	COUNTER_KIND_SHARED_STORE                       = 5
+	COUNTER_KIND_SHARED_ATOMIC                      = 6
+	COUNTER_KIND_BRANCH                             = 7
+	COUNTER_KIND_INSTRUCTION                        = 8
 	DATA_TYPE_INVALID                               = 0
 	DATA_TYPE_F32                                   = 1
 	DATA_TYPE_F64                                   = 2
@@ -462,21 +471,23 @@ type FindingPlace struct {
 var _ = [1]byte{unsafe.Sizeof(FindingPlace{}) - 608: 0}
 
 type Finding struct {
-	StructSize uint32
-	Tool       uint32
-	Count      uint64
-	Address    uint64
-	SizeBytes  uint64
-	Place      FindingPlace
-	Other      FindingPlace
-	Kind       [32]byte
-	Kernel     [512]byte
-	Message    [512]byte
-	Allocation [512]byte
-	Advice     [512]byte
+	StructSize   uint32
+	Tool         uint32
+	Count        uint64
+	Address      uint64
+	SizeBytes    uint64
+	Place        FindingPlace
+	Other        FindingPlace
+	Kind         [32]byte
+	Kernel       [512]byte
+	Message      [512]byte
+	Allocation   [512]byte
+	Advice       [512]byte
+	PlaceCallers [512]byte
+	OtherCallers [512]byte
 }
 
-var _ = [1]byte{unsafe.Sizeof(Finding{}) - 3328: 0}
+var _ = [1]byte{unsafe.Sizeof(Finding{}) - 4352: 0}
 
 type PoolInfo struct {
 	StructSize            uint32
@@ -601,6 +612,21 @@ type ProfileRow struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(ProfileRow{}) - 208: 0}
+
+type ProfileCounter struct {
+	StructSize uint32
+	Kind       int32
+	Requests   uint64
+	Threads    uint64
+	Taken      uint64
+	Ideal      uint64
+	Line       uint64
+	IsTotal    uint32
+	Reserved   uint32
+	Source     [512]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(ProfileCounter{}) - 568: 0}
 
 type BlasVector struct {
 	Slice     uint64

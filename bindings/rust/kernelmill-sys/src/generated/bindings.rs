@@ -1405,10 +1405,16 @@ pub struct km_finding {
     pub allocation: [::core::ffi::c_char; 512usize],
     /// what to do; may be empty
     pub advice: [::core::ffi::c_char; 512usize],
+    /** The calls in whose place a compiler has put the code of both places, "a.cu:20", the innermost
+ first, each on a line of its own; empty if there are none.*/
+    pub place_callers: [::core::ffi::c_char; 512usize],
+    /** The calls in whose place a compiler has put the code of both places, "a.cu:20", the innermost
+ first, each on a line of its own; empty if there are none.*/
+    pub other_callers: [::core::ffi::c_char; 512usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of km_finding"][::core::mem::size_of::<km_finding>() - 3328usize];
+    ["Size of km_finding"][::core::mem::size_of::<km_finding>() - 4352usize];
     ["Alignment of km_finding"][::core::mem::align_of::<km_finding>() - 8usize];
     [
         "Offset of field: km_finding::struct_size",
@@ -1446,6 +1452,12 @@ const _: () = {
     [
         "Offset of field: km_finding::advice",
     ][::core::mem::offset_of!(km_finding, advice) - 2816usize];
+    [
+        "Offset of field: km_finding::place_callers",
+    ][::core::mem::offset_of!(km_finding, place_callers) - 3328usize];
+    [
+        "Offset of field: km_finding::other_callers",
+    ][::core::mem::offset_of!(km_finding, other_callers) - 3840usize];
 };
 impl Default for km_finding {
     fn default() -> Self {
@@ -2129,6 +2141,94 @@ const _: () = {
     ][::core::mem::offset_of!(km_profile_row, reserved) - 204usize];
 };
 impl Default for km_profile_row {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+impl km_counter_kind {
+    pub const INVALID: km_counter_kind = km_counter_kind(0);
+    pub const GLOBAL_LOAD: km_counter_kind = km_counter_kind(1);
+    pub const GLOBAL_STORE: km_counter_kind = km_counter_kind(2);
+    pub const GLOBAL_ATOMIC: km_counter_kind = km_counter_kind(3);
+    pub const SHARED_LOAD: km_counter_kind = km_counter_kind(4);
+    pub const SHARED_STORE: km_counter_kind = km_counter_kind(5);
+    pub const SHARED_ATOMIC: km_counter_kind = km_counter_kind(6);
+    pub const BRANCH: km_counter_kind = km_counter_kind(7);
+    pub const INSTRUCTION: km_counter_kind = km_counter_kind(8);
+}
+#[repr(transparent)]
+/** An event of warps that counters count: accesses to memory by one instruction, conditional
+ branches with jump tables, and instructions of the PTX text.*/
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_counter_kind(pub i32);
+/** The events of one kind in all of a kernel, or at one line of its source. The sectors per request
+ of global memory are taken / requests, the bank conflicts of shared memory taken - ideal, the
+ divergent branches taken, and the active threads per warp threads / requests.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_profile_counter {
+    pub struct_size: u32,
+    pub kind: km_counter_kind,
+    /// executions by warps with at least one active thread
+    pub requests: u64,
+    /// active threads of all requests together
+    pub threads: u64,
+    /// sectors of global memory, wavefronts of shared memory, divergent branches
+    pub taken: u64,
+    /// sectors or wavefronts that the same data would take in the best order
+    pub ideal: u64,
+    /// line of the source; 0: unknown
+    pub line: u64,
+    /// 1: all of the kernel, without a source and a line
+    pub is_total: u32,
+    pub reserved: u32,
+    /// file of the source; empty: unknown; truncated if longer
+    pub source: [::core::ffi::c_char; 512usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_profile_counter",
+    ][::core::mem::size_of::<km_profile_counter>() - 568usize];
+    [
+        "Alignment of km_profile_counter",
+    ][::core::mem::align_of::<km_profile_counter>() - 8usize];
+    [
+        "Offset of field: km_profile_counter::struct_size",
+    ][::core::mem::offset_of!(km_profile_counter, struct_size) - 0usize];
+    [
+        "Offset of field: km_profile_counter::kind",
+    ][::core::mem::offset_of!(km_profile_counter, kind) - 4usize];
+    [
+        "Offset of field: km_profile_counter::requests",
+    ][::core::mem::offset_of!(km_profile_counter, requests) - 8usize];
+    [
+        "Offset of field: km_profile_counter::threads",
+    ][::core::mem::offset_of!(km_profile_counter, threads) - 16usize];
+    [
+        "Offset of field: km_profile_counter::taken",
+    ][::core::mem::offset_of!(km_profile_counter, taken) - 24usize];
+    [
+        "Offset of field: km_profile_counter::ideal",
+    ][::core::mem::offset_of!(km_profile_counter, ideal) - 32usize];
+    [
+        "Offset of field: km_profile_counter::line",
+    ][::core::mem::offset_of!(km_profile_counter, line) - 40usize];
+    [
+        "Offset of field: km_profile_counter::is_total",
+    ][::core::mem::offset_of!(km_profile_counter, is_total) - 48usize];
+    [
+        "Offset of field: km_profile_counter::reserved",
+    ][::core::mem::offset_of!(km_profile_counter, reserved) - 52usize];
+    [
+        "Offset of field: km_profile_counter::source",
+    ][::core::mem::offset_of!(km_profile_counter, source) - 56usize];
+};
+impl Default for km_profile_counter {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -6463,6 +6563,48 @@ functions! {
         context: km_context,
         index: u32,
         out_row: *mut km_profile_row,
+    ) -> km_status;
+    /** The number of counters of a row: of the kernels of CPU devices whose warps the environment
+ variable `KM_COUNTERS` lets the library count; 0 for other rows. docs/guide/profiling.md says
+ what they mean. CUDA: metrics of Nsight Compute.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `row` is not below km_profiler_row_count, or when `out_count` is
+   null.*/
+    pub fn km_profiler_counter_count(
+        context: km_context,
+        row: u32,
+        out_count: *mut u32,
+    ) -> km_status;
+    /** One counter of a row, from 0: first the totals of the kernel, one for each kind that occurs,
+ then the counters of the lines of its source. Set `out_counter->struct_size` first.
+
+ Example:
+   km_profile_counter counter = {.struct_size = sizeof counter};
+   KM_CHECK(km_profiler_counter_count(context, row, &count));
+   for (uint32_t i = 0; i < count; ++i) {
+     KM_CHECK(km_profiler_counter_get(context, row, i, &counter));
+     if (counter.is_total && counter.kind == KM_COUNTER_KIND_SHARED_LOAD)
+       printf("bank conflicts of loads: %llu\n",
+              (unsigned long long)(counter.taken - counter.ideal));
+   }
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `row` is not below km_profiler_row_count, or `index` not below
+   km_profiler_counter_count, or when `out_counter` is null or its struct_size is below 4.*/
+    pub fn km_profiler_counter_get(
+        context: km_context,
+        row: u32,
+        index: u32,
+        out_counter: *mut km_profile_counter,
     ) -> km_status;
     /** The rows as a text table.
 

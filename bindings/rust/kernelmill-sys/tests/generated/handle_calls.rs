@@ -1700,6 +1700,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_profiler_counter_count",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_counter_count(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_counter_get",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_counter_get(handle(handles[0]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
         name: "km_profiler_summary",
         types: &[CONTEXT],
         null_is_fine: false,
