@@ -67,6 +67,9 @@ struct DeviceFacts {
   // uses them is refused.
   Exactness f32_arithmetic = Exactness::inexact;  // +, -, * with NoContraction
   Exactness f32_denormals = Exactness::inexact;   // operands and results are not flushed
+  /// The device's own instruction rounds once; else f32_fma and f64_fma are those of other code.
+  Exactness native_f32_fma = Exactness::inexact;
+  Exactness native_f64_fma = Exactness::inexact;
   Exactness f32_fma = Exactness::inexact;
   Exactness f32_div = Exactness::inexact;
   Exactness f32_sqrt = Exactness::inexact;

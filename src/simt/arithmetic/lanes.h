@@ -98,6 +98,8 @@ class Lanes {
   static bool is_saturated(V value);
   /// The magnitude of `magnitude` with the sign of `sign`.
   V copysign(V magnitude, V sign) const;
+  /// True if one instruction rounds a * c + d once, for numbers of the type of `like`.
+  bool has_fma(V like) const;
   /// a * c + d rounded once to nearest, on every instruction set (floating_point/rounding.cpp).
   V fma(V a, V c, V d) const;
   V to_f64(V f32) const { return b.CreateFPExt(f32, f64()); }

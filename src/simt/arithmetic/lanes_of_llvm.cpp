@@ -111,6 +111,8 @@ bool Lanes::is_saturated(V value) {
          above == llvm::FCmpInst::FCMP_OGT;
 }
 
+bool Lanes::has_fma(V) const { return machine_.has_fma(); }
+
 V Lanes::chunk(V value, unsigned first, unsigned width) const {
   auto* lane = value->getType()->getScalarType();
   auto* wide = llvm::FixedVectorType::get(lane, width);

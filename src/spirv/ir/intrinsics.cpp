@@ -111,8 +111,12 @@ Value* IRBuilderBase::CreateIntrinsic(Intrinsic::ID id, ArrayRef<Type*>, ArrayRe
       return extended(GLSLstd450RoundEven, type, {a->id});
     case Intrinsic::trunc:
       return extended(GLSLstd450Trunc, type, {a->id});
-    case Intrinsic::fma:
-      return extended(GLSLstd450Fma, type, {a->id, values[1]->id, values[2]->id});
+    case Intrinsic::fma: {
+      // NoContraction makes it one operation, which is not a product and a sum.
+      Value* sum = extended(GLSLstd450Fma, type, {a->id, values[1]->id, values[2]->id});
+      context_.writer.decorate(sum->id, spv::Decoration::NoContraction);
+      return sum;
+    }
     case Intrinsic::sqrt: {
       const bool wide = type->bits() == 64;
       if (wide && facts.f64_sqrt != Exactness::exact) {

@@ -42,6 +42,12 @@ bool Lanes::is_number(V value) { return value->is_number; }
 bool Lanes::is_flushed(V) { return false; }
 bool Lanes::is_saturated(V) { return false; }
 
+bool Lanes::has_fma(V like) const {
+  const auto& facts = b.getContext().facts;
+  const auto native = is_f64(like) ? facts.native_f64_fma : facts.native_f32_fma;
+  return native == spirv::Exactness::exact;
+}
+
 /// SPIR-V has no vector registers to fill.
 V Lanes::in_chunks(unsigned, std::initializer_list<V> values, const Chunk& f) const {
   return f(std::vector<V>(values));

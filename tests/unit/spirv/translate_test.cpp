@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <spirv/unified1/GLSL.std.450.h>
 #include <unistd.h>
+#include <spirv/unified1/spirv.hpp11>
 
 #include "spirv/spirv.h"
 
@@ -138,6 +140,55 @@ TEST(Translate, WhatADeviceDoesNotRoundIsRefusedWithPlaceAndReason) {
   EXPECT_EQ(program.error().message,
             "sum.ptx:10:3: 'add.rn.f32' is not supported on 'lavapipe': arithmetic on f32 is not "
             "exact there");
+}
+
+/// A fused product and sum of each type.
+constexpr char kFused[] = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fused(.param .u64 x)
+{
+  .reg .f32 %f;
+  .reg .f64 %d;
+  .reg .b64 %rd;
+  ld.param.u64 %rd, [x];
+  ld.global.f32 %f, [%rd];
+  ld.global.f64 %d, [%rd+8];
+  fma.rn.f32 %f, %f, %f, %f;
+  fma.rn.f64 %d, %d, %d, %d;
+  st.global.f32 [%rd], %f;
+  st.global.f64 [%rd+8], %d;
+  ret;
+}
+)";
+
+/// The number of GLSL's instruction Fma in a shader.
+size_t count_fma(const Code& code) {
+  constexpr size_t kHeaderWords = 5, kInstruction = 4;
+  size_t count = 0;
+  for (size_t i = kHeaderWords; i < code.size(); i += code[i] >> 16) {
+    const bool extended = (code[i] & 0xffff) == static_cast<uint32_t>(spv::Op::OpExtInst);
+    if (extended && code[i + kInstruction] == GLSLstd450Fma) ++count;
+  }
+  return count;
+}
+
+TEST(Translate, TheDevicesOwnFmaIsUsedWhereItIsExact) {
+  const auto module = ptx::parse(kFused, "fused.ptx");
+  ASSERT_TRUE(module) << module.error().message;
+  const auto count_with = [&](Exactness f32, Exactness f64) {
+    DeviceFacts facts = lavapipe();
+    facts.native_f32_fma = f32;
+    facts.native_f64_fma = f64;
+    const auto program = Program::load(*module, facts);
+    EXPECT_TRUE(program);
+    validate(**program, 0);
+    return count_fma(*translate(**program, 0, {}));
+  };
+  EXPECT_EQ(count_with(Exactness::inexact, Exactness::inexact), 0u);
+  EXPECT_EQ(count_with(Exactness::exact, Exactness::inexact), 1u);
+  EXPECT_EQ(count_with(Exactness::inexact, Exactness::exact), 1u);
+  EXPECT_EQ(count_with(Exactness::exact, Exactness::exact), 2u);
 }
 
 TEST(Translate, ADeviceOfWhichNothingIsKnownRunsNothing) {

@@ -31,6 +31,8 @@ TEST(SelfTest, TriesEachOperation) {
   ASSERT_TRUE(tried) << tried.error().message;
   EXPECT_EQ(tried->f32_arithmetic, spirv::Exactness::exact);
   EXPECT_EQ(tried->f64_arithmetic, spirv::Exactness::exact);
+  EXPECT_EQ(tried->f32_fma, spirv::Exactness::exact);
+  EXPECT_EQ(tried->f64_fma, spirv::Exactness::exact);
 }
 
 TEST(SelfTest, TellsWhatTheDriverTells) {

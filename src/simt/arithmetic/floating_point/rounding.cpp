@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "simt/arithmetic/floating_point/fma_by_sums.h"
 #include "simt/arithmetic/floating_point/soft_fma.h"
 #include "simt/machine/instructions.h"
 
@@ -93,13 +94,6 @@ V narrow_sum(Lanes& l, V wide, V error, Round round) {
   return step_by_error(l, nearest, sign, round);
 }
 
-/// Like sum_error(), if no intermediate result can overflow.
-V sum_error_in_range(Lanes& l, V a, V c, V sum) {
-  auto& b = l.b;
-  V part = b.CreateFSub(sum, a);
-  return b.CreateFAdd(b.CreateFSub(a, b.CreateFSub(sum, part)), b.CreateFSub(c, part));
-}
-
 // Scale factors that keep error terms from underflowing, and the magnitude below which they are
 // needed.
 constexpr double kTiny = 0x1p-900, kScale = 0x1p600, kRootScale = 0x1p300;
@@ -162,11 +156,15 @@ V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
   return l.as_real(stepped);
 }
 
-/// Computes a * c + d on machines without an instruction for it.
+/// Computes a * c + d on machines without an instruction for it. The code is long for machines of
+/// this kind: once per module, not once per instruction.
 V emulated_fma(const Lanes& lanes, V a, V c, V d) {
   Lanes caller = lanes;
-  if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);
-  // Long for machines of this kind: once per module, not once per instruction.
+  if (Lanes::is_f64(a)) {
+    return out_of_line(caller, "km_fma_f64", {a, c, d}, [](Lanes& l, std::span<V const> x) {
+      return fma_by_sums(l, x[0], x[1], x[2]);
+    });
+  }
   return out_of_line(caller, "km_fma_f32", {a, c, d}, [](Lanes& l, std::span<V const> x) {
     V product = l.b.CreateFMul(l.to_f64(x[0]), l.to_f64(x[1]));
     return l.to_f32(add_to_odd(l, product, l.to_f64(x[2])));
@@ -207,6 +205,12 @@ V narrow_to_odd(Lanes& l, V wide) {
   V truncated = narrow(l, wide, Round::rz);
   V lost = l.zext(b.CreateFCmpONE(wide, l.to_f64(truncated)), 32);
   return l.as_real(b.CreateOr(l.bits(truncated), lost));
+}
+
+V sum_error_in_range(Lanes& l, V a, V c, V sum) {
+  auto& b = l.b;
+  V part = b.CreateFSub(sum, a);
+  return b.CreateFAdd(b.CreateFSub(a, b.CreateFSub(sum, part)), b.CreateFSub(c, part));
 }
 
 V add_to_odd(Lanes& l, V a, V c) {
@@ -258,7 +262,7 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
     V sum = embedded(l, instructions::Operation::fma, {a, c, d}, round);
     return integers ? Lanes::number(sum) : sum;
   }
-  if (integers && l.machine().has_fma()) return Lanes::number(integer_sum(l, a, c, d, round));
+  if (integers && l.has_fma(a)) return Lanes::number(integer_sum(l, a, c, d, round));
   if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, round);
   auto& b = l.b;
   V product = b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);
@@ -297,7 +301,7 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
 }
 
 V Lanes::fma(V a, V c, V d) const {
-  if (machine_.has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
+  if (has_fma(a)) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
   return emulated_fma(*this, a, c, d);
 }
 

@@ -25,6 +25,8 @@ V narrow(Lanes& l, V f64, Round round);
 /// Rounds f64 to f32, to odd: the last bit records that bits were lost, so that a second rounding
 /// to at most 22 bits gives the result of a single rounding.
 V narrow_to_odd(Lanes& l, V f64);
+/// The part of a + c that the rounded `sum` lost, if no intermediate result can overflow.
+V sum_error_in_range(Lanes& l, V a, V c, V sum);
 /// a + c rounded to odd; the result must not overflow.
 V add_to_odd(Lanes& l, V a, V c);
 

@@ -9,7 +9,7 @@ namespace {
 
 namespace I = llvm::Intrinsic;
 
-constexpr const char* kName = "km_fma_f64";
+constexpr const char* kName = "km_rounded_fma_f64";
 constexpr unsigned kWide = 256;  // width of the exact sum, of which at most 217 bits are used
 constexpr int kBias = 1075;      // exponent bias with the fraction as an integer
 constexpr int kLeastExponent = -1074;
@@ -176,7 +176,7 @@ V soft_fma(Lanes& l, V a, V c, V d, Round round) {
     return lanes.b.CreateCall(function_in(lanes), {x, y, z, mode});
   };
   if (l.count() == 0) return scalar(l, a, c, d);
-  std::string name = "km_fma_f64_" + std::to_string(static_cast<unsigned>(round));
+  std::string name = "km_rounded_fma_f64_" + std::to_string(static_cast<unsigned>(round));
   return out_of_line(l, name.c_str(), {a, c, d}, [&](Lanes& inner, std::span<V const> x) {
     V result = inner.zero(x[0]);
     for (unsigned lane = 0; lane < inner.count(); ++lane) {

@@ -1,4 +1,4 @@
-// a * c + d of f64 with integer operations, for rounding modes and machines without an instruction.
+// a * c + d of f64 with integer operations, for the rounding modes that have no instruction.
 #pragma once
 
 #include "simt/arithmetic/floating_point/rounding.h"
