@@ -18,6 +18,7 @@ Instructions::Instructions(const std::vector<std::string>& refused_paths)
     for (std::string line; std::getline(file, line);) refused.insert(line);
   }
   const ptx::Target target = ptx::find_target(device_target()).value_or(ptx::Target{});
+  has_newer_ = target.suffix != 0;
   for (const ptx::Form& form : ptx::all_forms()) {
     if (!form.targets.has(target)) refused.insert(ptx::form_key(form));
   }
@@ -27,7 +28,7 @@ Instructions::Instructions(const std::vector<std::string>& refused_paths)
   std::map<ptx::Opcode, std::vector<const Variant*>> groups;
   for (const Variant& variant : variants_) {
     const bool has_bytes = variant.text.find("%b") != std::string::npos;  // no such registers here
-    const bool is_too_new = variant.is_newer && target.suffix == 0;
+    const bool is_too_new = variant.is_newer && !has_newer_;
     if (is_refused(variant) || is_too_new || has_bytes || variant.reads_carry ||
         variant.writes_carry)
       continue;

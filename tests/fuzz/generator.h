@@ -18,8 +18,11 @@ class Instructions {
 
   const reference::Variant& any(reference::Random& random) const;
   const MemoryForm& any_memory(reference::Random& random) const;
+  /// True if the device takes instructions of architectures that others do not include.
+  bool has_newer() const { return has_newer_; }
 
  private:
+  bool has_newer_;
   std::vector<reference::Variant> variants_;
   std::vector<std::vector<const reference::Variant*>> by_opcode_;
   std::vector<MemoryForm> memory_;

@@ -186,7 +186,7 @@ Statement Generator::warp_operation(const Place& place) {
     case 3:
       return {{"match.all.sync.b64 " + reg('r') + "|" + reg('p') + ", " + reg('l') + members}, {}};
     case 4:
-      if (chance(20)) {
+      if (chance(20) && instructions_.has_newer()) {
         return {{"redux.sync." + one_of("min", "max") + one_of("", ".abs", ".NaN", ".abs.NaN") +
                  ".f32 " + reg('f') + ", " + reg('f') + members},
                 {}};
