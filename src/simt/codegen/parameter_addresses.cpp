@@ -18,14 +18,4 @@ llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
   return b.CreateAdd(base, b.CreateSExt(offset, wide));
 }
 
-bool completes_parameter_address(const Kernel& kernel, const Inst& inst) {
-  const ptx::Instruction& ptx = *inst.ptx;
-  if (ptx.opcode != ptx::Opcode::cvta || !ptx.has(ptx::Modifier::param)) return false;
-  const ptx::Operand& operand = ptx.operands[1];
-  if (operand.kind != ptx::Operand::Kind::reg) return false;
-  const Inst* const source = kernel.instruction_of(inst.read(operand.reg));
-  return source != nullptr && source->ptx->opcode == ptx::Opcode::cvt &&
-         ptx::size_bits(source->ptx->types[1]) == 32;
-}
-
 }  // namespace km::simt

@@ -4,16 +4,11 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include "simt/kernel/kernel.h"
-
 namespace km::simt {
 
 /// The address in the launch's parameters of which `address`, one or all lanes', has the lower 32
 /// bits.
 llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
                                      llvm::Value* address);
-
-/// True if the instruction is a cvta of a parameter's address of 32 bits, converted to 64.
-bool completes_parameter_address(const Kernel& kernel, const Inst& inst);
 
 }  // namespace km::simt

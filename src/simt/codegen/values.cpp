@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/integers.h"
+#include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/parameter_addresses.h"
 
 namespace km::simt {

@@ -49,11 +49,23 @@ Memory::Place Memory::place_of(const simt::Inst& inst, const Operand& operand) {
   }
   place.address = s.u64(static_cast<uint64_t>(operand.offset));
   if (operand.reg == ptx::kNone) return place;
-  const simt::ValueId value = inst.read(operand.reg);
-  V base = b.CreateZExtOrTrunc(s.read(value), b.getInt64Ty());
+  V base = s.read(inst.read(operand.reg));
+  const bool is_short = base->type->bits() == 32;  // as addresses in a window may be
+  base = b.CreateZExtOrTrunc(base, b.getInt64Ty());
   place.address = operand.offset == 0 ? base : b.CreateAdd(base, place.address);
-  // Addresses in a window may be computed in 32 bits.
+  if (place.space != Space::param) return place;
+  if (is_short) place.address = whole_parameter_address(place.address);
+  place.is_computed = true;
   return place;
+}
+
+/// The address in the launch's parameters of which `address` has the lower 32 bits: compilers take
+/// addresses of parameters as 32-bit numbers.
+V Memory::whole_parameter_address(V address) {
+  V params = s.record_u64(offsetof(LaunchRecord, params));
+  const auto low = [&](V whole) { return b.CreateTrunc(whole, b.getInt32Ty()); };
+  V offset = b.CreateSub(low(address), low(params));
+  return b.CreateAdd(params, b.CreateSExt(offset, b.getInt64Ty()));
 }
 
 void Memory::in_space(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
@@ -143,8 +155,8 @@ V Memory::allocation_of(V address, uint32_t size_bytes) {
 
 void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
                      uint32_t align_bytes, const Access& access) {
-  if (!s.input.options.checked || place.space == Space::param ||
-      is_known_inside(place, size_bytes, align_bytes)) {
+  const bool is_named = place.space == Space::param && !place.is_computed;
+  if (!s.input.options.checked || is_named || is_known_inside(place, size_bytes, align_bytes)) {
     return access(place);
   }
   V low_bits = b.CreateAnd(place.address, s.u64(align_bytes - 1));
@@ -159,15 +171,22 @@ void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_b
       });
 }
 
+/// True if the bytes lie in the launch's parameters.
+V Memory::is_parameter(V address, uint32_t size_bytes) {
+  const uint64_t param_bytes = s.input.info.param_bytes;
+  if (param_bytes < size_bytes) return b.getFalse();
+  V offset = b.CreateSub(address, s.record_u64(offsetof(LaunchRecord, params)));
+  return b.CreateICmpULE(offset, s.u64(param_bytes - size_bytes));
+}
+
 /// True if the bytes lie in memory of the place's space.
 V Memory::is_inside(const Place& place, uint32_t size_bytes) {
   const auto& layout = s.input.analysed.layout;
+  if (place.space == Space::param) return is_parameter(place.address, size_bytes);
   if (place.space == Space::global || place.space == Space::constant) {
     V found = is_allocated(place.address, size_bytes);
-    const uint64_t param_bytes = s.input.info.param_bytes;
-    if (!has_param_pointers_ || param_bytes < size_bytes) return found;
-    V offset = b.CreateSub(place.address, s.record_u64(offsetof(LaunchRecord, params)));
-    return b.CreateOr(found, b.CreateICmpULE(offset, s.u64(param_bytes - size_bytes)));
+    if (!has_param_pointers_) return found;
+    return b.CreateOr(found, is_parameter(place.address, size_bytes));
   }
   if (place.space == Space::local) {
     if (layout.local_bytes < size_bytes) return b.getFalse();
@@ -279,12 +298,20 @@ V Memory::load_any_word(V generic_address) {
 
 // ---- Instructions.
 
+/// True if an access of 128 bits must not be torn, which no access of a shader promises.
+bool Memory::refuse_untorn(const ptx::Instruction& ptx, uint32_t bits) {
+  if (bits != 128 || !simt::is_strong_access(ptx) || ptx.has(Modifier::volatile_)) return false;
+  s.refuse(ptx, "the device has no 128-bit atomics");
+  return true;
+}
+
 void Memory::lower_load(const simt::Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Type type = ptx.types[ptx.type_count - 1];
   const uint32_t bits = ptx::size_bits(type), bytes = bits / 8;
   const Operand& target = ptx.operands[0];
   const uint32_t count = target.kind == Operand::Kind::vector ? target.count : 1;
+  if (refuse_untorn(ptx, bits)) return;
   const bool is_volatile = simt::is_strong_access(ptx);
   std::vector<Shader::Variable> results;
   for (uint32_t i = 0; i < count; ++i) {
@@ -318,6 +345,7 @@ void Memory::lower_store(const simt::Inst& inst) {
   const uint32_t bits = ptx::size_bits(type), bytes = bits / 8;
   const Operand& source = ptx.operands[1];
   const uint32_t count = source.kind == Operand::Kind::vector ? source.count : 1;
+  if (refuse_untorn(ptx, bits)) return;
   if (ptx.has(Modifier::release)) s.memory_barrier(spv::Scope::Device);
   std::vector<V> values;
   for (uint32_t i = 0; i < count; ++i) {
@@ -353,6 +381,7 @@ void Memory::lower_address(const simt::Inst& inst) {
     return s.refuse(ptx, "clusters have no counterpart in a shader");
   }
   V content = s.operand(inst, ptx.operands[1], Type::u64);
+  if (simt::completes_parameter_address(s.kernel, inst)) content = whole_parameter_address(content);
   const uint32_t tag = names_shared(ptx) ? kSharedTag : ptx.has(Modifier::local) ? kLocalTag : 0;
   if (tag != 0) {
     V window = s.u64(uint64_t{tag} << kUpper);

@@ -26,9 +26,14 @@ class Memory {
   struct Place {
     ptx::Space space = ptx::Space::generic;
     V address = nullptr;  // 64 bits
+    /// A parameter's address that a register holds, which may lead anywhere.
+    bool is_computed = false;
   };
   using Access = std::function<void(const Place&)>;
 
+  V whole_parameter_address(V address);
+  V is_parameter(V address, uint32_t size_bytes);
+  bool refuse_untorn(const ptx::Instruction& ptx, uint32_t bits);
   Place place_of(const simt::Inst& inst, const ptx::Operand& operand);
   /// Calls `access` for each space that the place may be in, where it is in that one, unless a
   /// check fails.

@@ -18,6 +18,16 @@ ptx::Space space_of(const Kernel& kernel, const Inst& inst, const Operand& addre
   return ptx::Space::generic;
 }
 
+bool completes_parameter_address(const Kernel& kernel, const Inst& inst) {
+  const ptx::Instruction& ptx = *inst.ptx;
+  if (ptx.opcode != ptx::Opcode::cvta || !ptx.has(ptx::Modifier::param)) return false;
+  const Operand& operand = ptx.operands[1];
+  if (operand.kind != Operand::Kind::reg) return false;
+  const Inst* const source = kernel.instruction_of(inst.read(operand.reg));
+  return source != nullptr && source->ptx->opcode == ptx::Opcode::cvt &&
+         ptx::size_bits(source->ptx->types[1]) == 32;
+}
+
 namespace {
 
 /// True if the instruction accesses one aligned word atomically or with a memory order. Volatile

@@ -25,6 +25,9 @@ struct MemoryAccess {
 /// declaration.
 ptx::Space space_of(const Kernel& kernel, const Inst& inst, const ptx::Operand& address);
 
+/// True if the instruction is a cvta of a parameter's address of 32 bits, converted to 64.
+bool completes_parameter_address(const Kernel& kernel, const Inst& inst);
+
 /// The access of an instruction; nothing if it is not a load, store or atomic operation.
 std::optional<MemoryAccess> memory_access(const Kernel& kernel, const Inst& inst);
 

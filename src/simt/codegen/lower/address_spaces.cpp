@@ -1,5 +1,6 @@
 #include "simt/codegen/lower/address_spaces.h"
 
+#include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/parameter_addresses.h"
 
 namespace km::simt {
