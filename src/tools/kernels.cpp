@@ -30,6 +30,8 @@ class KernelsCommand : public Command {
  private:
   Status list() const;
   Result<Module> load(km_context context, Wrapper* described) const;
+  Result<Json> describe_at(km_module module, const std::string& symbol,
+                           const Wrapper& described) const;
 
   std::string file_, device_ = "cpu";
   std::vector<std::string> instances_;
@@ -102,6 +104,12 @@ Result<Json> describe(km_function function, const std::string& symbol, const Wra
   return Json{{"name", source_name(symbol)}, {"symbol", symbol}, {"parameters", parameters}};
 }
 
+/// {"name", "symbol", "refusal"} of a kernel that the device cannot run, in a module of which it
+/// runs others.
+Json describe_refused(const std::string& symbol, const Error& error) {
+  return Json{{"name", source_name(symbol)}, {"symbol", symbol}, {"refusal", error.message}};
+}
+
 /// Adds the launch limits and resources of the kernel that the device reports.
 void add_resources(km_function function, Json* kernel) {
   constexpr std::pair<const char*, km_function_attribute> kShown[] = {
@@ -127,7 +135,17 @@ std::string text_of(const Json& json, const char* key) {
   return printable_name(json[key].get<std::string>());
 }
 
+void print_refused(const Json& kernel) {
+  std::printf("%s\n    %s %s\n", painted(Colour::bold, text_of(kernel, "name"), stdout).c_str(),
+              painted(Colour::yellow, "refused:", stdout).c_str(),
+              printable(kernel["refusal"].get<std::string>()).c_str());
+}
+
 void print_kernel(const Json& kernel) {
+  if (kernel.contains("refusal")) {
+    print_refused(kernel);
+    return;
+  }
   std::string parameters;
   for (const Json& parameter : kernel["parameters"]) {
     parameters += (parameters.empty() ? "" : ", ") + text_of(parameter, "type");
@@ -172,6 +190,19 @@ Result<Module> KernelsCommand::load(km_context context, Wrapper* described) cons
   return module;
 }
 
+Result<Json> KernelsCommand::describe_at(km_module module, const std::string& symbol,
+                                         const Wrapper& described) const {
+  Function function;
+  const Status found = check(km_module_function(module, symbol.c_str(), function.out()));
+  if (!found && found.error().status == KM_ERROR_UNSUPPORTED_PTX) {
+    return describe_refused(symbol, found.error());
+  }
+  KM_TRY(found);
+  KM_ASSIGN(Json kernel, describe(function.get(), symbol, described, is_cuda(file_)));
+  add_resources(function.get(), &kernel);
+  return kernel;
+}
+
 Status KernelsCommand::list() const {
   KM_TRY(check_kernel_file(file_));
   Device device;
@@ -185,10 +216,7 @@ Status KernelsCommand::list() const {
   Json kernels = Json::array();
   for (uint32_t i = 0; i < count; ++i) {
     const std::string symbol = function_name(module.get(), i);
-    Function function;
-    KM_TRY(check(km_module_function(module.get(), symbol.c_str(), function.out())));
-    KM_ASSIGN(Json kernel, describe(function.get(), symbol, described, is_cuda(file_)));
-    add_resources(function.get(), &kernel);
+    KM_ASSIGN(Json kernel, describe_at(module.get(), symbol, described));
     kernels.push_back(std::move(kernel));
   }
   if (json_) {

@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from pathlib import Path
 
 from tool import SCALE, Case
 
@@ -53,6 +54,21 @@ class Kernels(Case):
         self.write("k.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n"
                             ".visible .entry k(.param .u64 a, .param .f32 b) { ret; }\n")
         self.assertIn("k(8 bytes, 4 bytes)\n", self.good("kernels", "k.ptx").stdout)
+
+    def test_kernels_that_the_device_refuses(self):
+        drivers = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd.*.json"))
+        if not drivers:
+            self.skipTest("there is no software Vulkan (mesa-vulkan-drivers)")
+        self.write("k.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n"
+                            ".visible .entry runs() { ret; }\n.visible .entry clustered() {\n"
+                            ".reg .b32 %r;\nmov.u32 %r, %cluster_ctarank;\nret;\n}\n")
+        env = {"VK_DRIVER_FILES": str(drivers[0]), "VK_ICD_FILENAMES": str(drivers[0])}
+        result = self.run_tool("kernels", "k.ptx", "--device", "vulkan:0", "--json", env=env)
+        if "KM_ERROR_BACKEND_UNAVAILABLE" in result.stdout:
+            self.skipTest("the Vulkan backend is not built")
+        runs, clustered = json.loads(result.stdout)
+        self.assertNotIn("refusal", runs)
+        self.assertIn("special register that a shader lacks", clustered["refusal"])
 
     def test_files_that_have_none(self):
         self.write("none.cu", "__device__ int x;")
