@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1
 [[ ${BUILD:-1} == 0 ]] || scripts/build.sh "$preset"
-build=$PWD/build/$preset
+build=$PWD/build/${preset/%ci/release}  # where CMakePresets.json has it
 out=${OUT:-$build/gpu}
 jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test_vulkan.sh PRESET: all kernel tests on Vulkan's software device (lavapipe), group by group in
 # processes of their own, without those of tests/vulkan/kernels.tsv; then the refused ones of that
-# list, none of which may pass, and the demo, whose pictures must be the CPU's. In checked contexts;
+# list, none of which may pass, how many kernels the device takes, and the demo, whose pictures must
+# be the CPU's. In checked contexts;
 # CHECKED=0: in those without checks. OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows
 # it, JOBS=N runs so many at once, LIMIT_S=N is how long a group may take.
 set -euo pipefail
@@ -9,8 +10,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1
 [[ ${BUILD:-1} == 0 ]] ||
-  scripts/build.sh "$preset" kernelmill kernelmill-plugins km_kernel_tests kernelmill_photo
-build=$PWD/build/$preset
+  scripts/build.sh "$preset" kernelmill kernelmill-plugins kernelmill-command km_kernel_tests \
+    kernelmill_photo
+build=$PWD/build/${preset/%ci/release}  # where CMakePresets.json has it
 out=${OUT:-$build/vulkan}
 jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 limit_s=${LIMIT_S:-300}
@@ -58,6 +60,7 @@ if [[ -z ${GROUPS_ONLY:-} ]]; then
     status=1
     tail -n 20 "$out/refused.txt"
   }
+  tests/vulkan/count_kernels.py "$build/bin/kernelmill" --least 300 || status=1
   for device in cpu vulkan:0; do
     folder=$out/demo-${device%:0}
     rm -rf "$folder"
