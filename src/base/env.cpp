@@ -84,6 +84,11 @@ Result<uint64_t> env_integer(EnvVar variable, uint64_t minimum, uint64_t maximum
                     static_cast<unsigned long long>(maximum));
 }
 
+Result<uint64_t> env_comm_timeout_s() {
+  constexpr uint64_t kMostSeconds = 1'000'000;
+  return env_integer(EnvVar::KM_COMM_TIMEOUT_S, 1, kMostSeconds, 600);
+}
+
 std::vector<std::string> unknown_env_names() {
   std::vector<std::string> lines;
   if (environ == nullptr) return lines;

@@ -48,6 +48,9 @@ Result<bool> env_flag(EnvVar variable, bool fallback);
 Result<uint64_t> env_integer(EnvVar variable, uint64_t minimum, uint64_t maximum,
                              uint64_t fallback);
 
+/// The time limit on waits for other ranks, and for groups of calls that others have begun.
+Result<uint64_t> env_comm_timeout_s();
+
 /// One warning for each KM_ name in the environment that is not in the table, with the most similar
 /// name that is. KM_TEST_ names are left to the tests.
 std::vector<std::string> unknown_env_names();

@@ -17,8 +17,7 @@ namespace {
 constexpr uint64_t kGrowKey = uint64_t{1} << 63;
 
 Failure read_timeout(uint64_t* out_ns) {
-  constexpr uint64_t kMostSeconds = 1'000'000;
-  const Result<uint64_t> seconds = env_integer(EnvVar::KM_COMM_TIMEOUT_S, 1, kMostSeconds, 600);
+  const Result<uint64_t> seconds = env_comm_timeout_s();
   if (!seconds) return make_failure(FailureKind::kArgument, "%s", seconds.error().message.c_str());
   *out_ns = *seconds * 1'000'000'000U;
   return {};

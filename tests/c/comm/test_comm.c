@@ -216,6 +216,7 @@ static void queued_operations_keep_what_they_use(void** state) {
 }
 
 static void different_calls_are_named(void** state) {
+  require_named_failures(*state);
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 7));
   OK(all_reduce(&all.of[1], 8));
@@ -226,6 +227,7 @@ static void different_calls_are_named(void** state) {
 }
 
 static void late_ranks_are_named(void** state) {
+  require_named_failures(*state);
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 1));
   OK(km_stream_synchronize(all.of[0].stream));
@@ -234,6 +236,7 @@ static void late_ranks_are_named(void** state) {
 }
 
 static void ranks_that_leave_are_named(void** state) {
+  require_named_failures(*state);
   ranks all = begin_ranks(*state, 2);
   OK(km_comm_destroy(all.of[1].comm));
   all.of[1].comm = NULL;
@@ -245,6 +248,7 @@ static void ranks_that_leave_are_named(void** state) {
 }
 
 static void aborting_ends_what_waits(void** state) {
+  require_named_failures(*state);
   ranks all = begin_ranks(*state, 2);
   OK(all_reduce(&all.of[0], 1));
   OK(km_comm_abort(all.of[1].comm));
@@ -291,6 +295,7 @@ static void ranks_of_two_processes(const fixture* f, const char* role) {
   km_comm_id id;
   rank self;
   int status = 0;
+  require_named_failures(f);
   require_comms(f);
   OK(km_comm_id_create(f->context, &id));
   const pid_t child = start_process(&id, role);

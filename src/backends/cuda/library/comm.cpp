@@ -87,15 +87,30 @@ Status Comm::require_whole() const {
   return make_error(KM_ERROR_IO, "rank %u has aborted the communicator", rank_);
 }
 
+/// The lock, once no split uses NCCL's object.
+Result<std::unique_lock<std::mutex>> Comm::lock_unused() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !is_splitting_ || is_aborted_; });
+  KM_TRY(require_whole());
+  return lock;
+}
+
 Result<std::shared_ptr<Comm>> Comm::split(int32_t color, int32_t key) {
   constexpr int kNoColor = -1;
   std::shared_ptr<Comm> made = share(std::make_unique<Comm>(epoch_, library_));
-  {
-    const std::lock_guard lock(mutex_);
-    KM_TRY(require_whole());
-    KM_TRY(check("ncclCommSplit", library_.ncclCommSplit(handle_, color < 0 ? kNoColor : color, key,
-                                                         &made->handle_, nullptr)));
-  }
+  KM_ASSIGN(std::unique_lock lock, lock_unused());
+  const nl::Comm whole = handle_;
+  is_splitting_ = true;
+  lock.unlock();
+  const nl::Status status =
+      library_.ncclCommSplit(whole, color < 0 ? kNoColor : color, key, &made->handle_, nullptr);
+  lock.lock();
+  is_splitting_ = false;
+  changed_.notify_all();
+  if (is_aborted_) made->cancel();
+  KM_TRY(require_whole());
+  KM_TRY(check("ncclCommSplit", status));
+  lock.unlock();
   if (made->handle_ == nullptr) return std::shared_ptr<Comm>();
   int rank = 0, rank_count = 0;
   KM_TRY(made->check("ncclCommUserRank", library_.ncclCommUserRank(made->handle_, &rank)));
@@ -108,6 +123,7 @@ Result<std::shared_ptr<Comm>> Comm::split(int32_t color, int32_t key) {
 void Comm::cancel() {
   const std::lock_guard lock(mutex_);
   is_aborted_ = true;
+  changed_.notify_all();
   if (handle_ == nullptr) return;
   const nl::Comm gone = std::exchange(handle_, nullptr);
   if (epoch_->has_failed()) return;
@@ -138,14 +154,22 @@ void Comm::describe(km_comm_info* out_info) const {
                 library_.version().c_str(), library_.path().c_str());
 }
 
+void Comm::spoil_group() {
+  // NCCL has no way to drop a group but a call that fails, and looks at arguments only if there is
+  // a communicator.
+  constexpr auto kNoType = static_cast<nl::DataType>(-1);
+  nl::UniqueId none{};
+  const std::lock_guard lock(mutex_);
+  library_.ncclAllReduce(&none, &none, 1, kNoType, nl::kSum, handle_, nullptr);
+}
+
 kmb_use Comm::last_use() {
   const std::lock_guard lock(mutex_);
   return {to(last_stream_.get()), last_ticket_};
 }
 
 Status Comm::queue(const LibraryTarget& target, const kmb_comm_operation& operation) {
-  const std::lock_guard lock(mutex_);
-  KM_TRY(require_whole());
+  KM_ASSIGN(const std::unique_lock lock, lock_unused());
   if (target.queue != nullptr) {
     last_stream_ = target.queue->shared_from_this();
     last_ticket_ = target.queue->last_ticket() + 1;
@@ -253,22 +277,17 @@ Status Comm::exchange_blocks(const LibraryTarget& target, const kmb_comm_operati
   return {};
 }
 
-Status queue_comm(const LibraryTarget& target, const kmb_comm_call& call) {
-  const Nccl& library = from(call.operations[0].comm)->library();
+Status queue_comm(const LibraryTarget& target, const char* name, const kmb_comm_call& call) {
+  Comm& first = *from(call.operations[0].comm);
   CommGroup* const group = target.queue != nullptr ? CommGroup::open() : nullptr;
-  if (group != nullptr) KM_TRY(group->add(*target.queue, library));
-  const auto check = [&](const char* function, nl::Status status) -> Status {
-    if (status == nl::kSuccess || status == nl::kInProgress) return {};
-    return library_error(target.epoch, nccl_error(library, function, status, nullptr));
-  };
-  KM_TRY(check("ncclGroupStart", library.ncclGroupStart()));
-  Status queued;
-  for (uint64_t i = 0; i < call.count && queued; ++i) {
-    queued = from(call.operations[i].comm)->queue(target, call.operations[i]);
+  if (group != nullptr) KM_TRY(group->add(*target.queue, name, first));
+  KM_ASSIGN(NcclGroup together, NcclGroup::begin(first));
+  for (uint64_t i = 0; i < call.count; ++i) {
+    KM_TRY(from(call.operations[i].comm)->queue(target, call.operations[i]));
   }
-  const nl::Status ended = library.ncclGroupEnd();
-  KM_TRY(std::move(queued));
-  return check("ncclGroupEnd", ended);
+  Status begun = together.end();
+  if (begun) return begun;
+  return library_error(target.epoch, std::move(begun.error()));
 }
 
 km_status comm_id_create(kmb_device*, km_comm_id* out_id, kmb_error* error) {

@@ -1,8 +1,11 @@
 // Communicators of NCCL, and groups of calls for several streams.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/context/profile.h"
@@ -26,8 +29,11 @@ class Comm : public std::enable_shared_from_this<Comm> {
   Status join(const km_comm_id& id, uint32_t rank_count, uint32_t rank);
   /// Null for a negative color.
   Result<std::shared_ptr<Comm>> split(int32_t color, int32_t key);
+  /// Makes the open group of NCCL one that its end drops, with all operations that it has.
+  void spoil_group();
   /// Queues one operation, in an open group of NCCL. The context must be current.
   Status queue(const LibraryTarget& target, const kmb_comm_operation& operation);
+  /// Ends this rank's operations, and a split that another thread waits in.
   void cancel();
   Status status();
   void describe(km_comm_info* out_info) const;
@@ -41,6 +47,7 @@ class Comm : public std::enable_shared_from_this<Comm> {
  private:
   Status check(const char* function, nccl_library::Status status) const;
   Status require_whole() const;
+  Result<std::unique_lock<std::mutex>> lock_unused();
   Status queue_reduction(const LibraryTarget& target, const kmb_comm_operation& operation);
   Status reduce(const LibraryTarget& target, const kmb_comm_operation& operation,
                 nccl_library::Reduction reduction);
@@ -56,10 +63,32 @@ class Comm : public std::enable_shared_from_this<Comm> {
   std::mutex mutex_;  // guards the members below, and NCCL's object
   nccl_library::Comm handle_ = nullptr;
   bool is_aborted_ = false;
+  // NCCL's object has one user at a time, but abort has to reach it while a split waits for ranks.
+  bool is_splitting_ = false;
+  std::condition_variable changed_;
   std::shared_ptr<Stream> last_stream_;
   uint64_t last_ticket_ = 0;
 };
 inline Comm* from(kmb_comm* comm) { return reinterpret_cast<Comm*>(comm); }
+
+/// A group of NCCL on this thread: its operations begin together, or none does.
+class NcclGroup {
+ public:
+  /// `comm` is one of those that the group uses.
+  static Result<NcclGroup> begin(Comm& comm);
+  NcclGroup(NcclGroup&& other) noexcept : comm_(std::move(other.comm_)) {}
+  NcclGroup& operator=(NcclGroup&&) = delete;
+  /// Drops the operations if end() was not called.
+  ~NcclGroup() { drop(); }
+
+  /// Begins the operations, unless a group around this one does it.
+  Status end();
+  void drop();
+
+ private:
+  explicit NcclGroup(std::shared_ptr<Comm> comm) : comm_(std::move(comm)) {}
+  std::shared_ptr<Comm> comm_;  // null: ended
+};
 
 /// The calls of one thread for several streams, whose work NCCL queues at the end.
 class CommGroup {
@@ -70,8 +99,9 @@ class CommGroup {
   /// Ends the thread's group.
   static Status end(bool is_cancelled);
 
-  /// Begins the group of NCCL, if this is the first call, and keeps the stream's tickets.
-  Status add(Stream& stream, const Nccl& library);
+  /// Begins the group of NCCL, if this is the first call, and keeps the stream's tickets. `call` is
+  /// the call's name, of static lifetime.
+  Status add(Stream& stream, const char* call, Comm& comm);
   /// Keeps memory and the profile's record of a call of the stream to the end.
   void keep(Stream& stream, std::vector<std::unique_ptr<Memory>> scratch,
             std::unique_ptr<ProfiledOperation> operation);
@@ -84,11 +114,11 @@ class CommGroup {
   };
   Status finish(bool is_cancelled);
 
-  const Nccl* library_ = nullptr;
+  std::optional<NcclGroup> group_;
   std::vector<std::shared_ptr<Stream>> streams_;
   std::vector<Call> calls_;
 };
 
-Status queue_comm(const LibraryTarget& target, const kmb_comm_call& call);
+Status queue_comm(const LibraryTarget& target, const char* name, const kmb_comm_call& call);
 
 }  // namespace km::cuda

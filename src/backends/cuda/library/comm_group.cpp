@@ -25,16 +25,33 @@ Status CommGroup::end(bool is_cancelled) {
   return ended->finish(is_cancelled);
 }
 
-Status CommGroup::add(Stream& stream, const Nccl& library) {
-  if (library_ == nullptr) {
-    const nccl_library::Status status = library.ncclGroupStart();
-    if (status != nccl_library::kSuccess) {
-      return nccl_error(library, "ncclGroupStart", status, nullptr);
-    }
-    library_ = &library;
+Result<NcclGroup> NcclGroup::begin(Comm& comm) {
+  const nccl_library::Status status = comm.library().ncclGroupStart();
+  if (status == nccl_library::kSuccess) return NcclGroup(comm.shared_from_this());
+  return nccl_error(comm.library(), "ncclGroupStart", status, nullptr);
+}
+
+Status NcclGroup::end() {
+  const std::shared_ptr<Comm> ended = std::move(comm_);
+  const nccl_library::Status status = ended->library().ncclGroupEnd();
+  if (status == nccl_library::kSuccess || status == nccl_library::kInProgress) return {};
+  return nccl_error(ended->library(), "ncclGroupEnd", status, nullptr);
+}
+
+void NcclGroup::drop() {
+  if (comm_ == nullptr) return;
+  comm_->spoil_group();
+  static_cast<void>(end());
+}
+
+Status CommGroup::add(Stream& stream, const char* call, Comm& comm) {
+  if (!group_) {
+    KM_ASSIGN(NcclGroup begun, NcclGroup::begin(comm));
+    group_.emplace(std::move(begun));
   }
+  streams_.reserve(streams_.size() + 1);
+  stream.hold_tickets(call);
   streams_.push_back(stream.shared_from_this());
-  stream.hold_tickets();
   return {};
 }
 
@@ -45,18 +62,8 @@ void CommGroup::keep(Stream& stream, std::vector<std::unique_ptr<Memory>> scratc
 
 Status CommGroup::finish(bool is_cancelled) {
   Status ended;
-  if (library_ != nullptr) {
-    // NCCL has no way to drop a group but a call that fails.
-    nccl_library::UniqueId none{};
-    if (is_cancelled) {
-      library_->ncclAllReduce(&none, &none, 1, nccl_library::kInt8, nccl_library::kSum, nullptr,
-                              nullptr);
-    }
-    const nccl_library::Status status = library_->ncclGroupEnd();
-    if (status != nccl_library::kSuccess && status != nccl_library::kInProgress && !is_cancelled) {
-      ended = nccl_error(*library_, "ncclGroupEnd", status, nullptr);
-    }
-  }
+  if (group_ && is_cancelled) group_->drop();
+  if (group_ && !is_cancelled) ended = group_->end();
   for (const std::shared_ptr<Stream>& each : streams_) each->release_tickets();
   for (Call& each : calls_) {
     const Current current(*each.stream->epoch());

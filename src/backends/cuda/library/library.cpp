@@ -25,7 +25,7 @@ Status queue_library(const LibraryTarget& target, const kmb_library_call& call) 
     case KMB_LIBRARY_SOLVE:
       return queue_solve(target, call.name, call.solve);
     case KMB_LIBRARY_COMM:
-      return queue_comm(target, call.comm);
+      return queue_comm(target, call.name, call.comm);
   }
   return make_error(KM_ERROR_NOT_SUPPORTED, "the cuda backend has no library of kind %d",
                     static_cast<int>(call.kind));

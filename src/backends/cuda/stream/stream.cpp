@@ -1,14 +1,32 @@
 #include "backends/cuda/stream/stream.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "backends/cuda/context/host_call.h"
 #include "backends/cuda/context/wait.h"
 #include "backends/cuda/driver/let_go.h"
 #include "backends/cuda/driver/reaper.h"
+#include "base/assert.h"
+#include "base/env.h"
+#include "base/thread/thread_object.h"
 
 namespace km::cuda {
+namespace {
+
+/// The latest call of the thread's group, while the group holds streams.
+struct HeldCall {
+  const char* call = nullptr;
+};
+
+/// The thread's number as debuggers show it.
+uint32_t thread_number() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+}  // namespace
 
 Result<std::shared_ptr<Stream>> Stream::create(const Context& context, int32_t priority) {
   std::shared_ptr<Epoch> epoch = context.epoch();
@@ -33,15 +51,20 @@ Stream::~Stream() {
   check_destroyed(driver().cuStreamDestroy_v2(handle_));  // queued work still completes
 }
 
-void Stream::hold_tickets() {
+void Stream::hold_tickets(const char* call) {
   const std::lock_guard lock(marker_mutex_);
   if (holders_.empty()) held_ticket_ = last_ticket();
-  holders_.push_back(std::this_thread::get_id());
+  HeldCall& own = ThreadObject<HeldCall>::get();
+  holders_.push_back({std::this_thread::get_id(), thread_number(), call});
+  own = {call};
 }
 
 void Stream::release_tickets() {
   const std::lock_guard lock(marker_mutex_);
-  holders_.erase(std::find(holders_.begin(), holders_.end(), std::this_thread::get_id()));
+  const auto own = std::find_if(holders_.begin(), holders_.end(), Holder::is_here);
+  KM_ASSERT(own != holders_.end(), "a thread releases what it holds");
+  holders_.erase(own);
+  ThreadObject<HeldCall>::get() = {};
   if (holders_.empty()) released_.notify_all();
 }
 
@@ -51,7 +74,7 @@ uint64_t Stream::queued_ticket() const { return holders_.empty() ? last_ticket()
 
 /// True if the calling thread holds tickets. The caller holds the lock.
 bool Stream::is_held_here() const {
-  return std::find(holders_.begin(), holders_.end(), std::this_thread::get_id()) != holders_.end();
+  return std::any_of(holders_.begin(), holders_.end(), Holder::is_here);
 }
 
 /// Records order_ in the stream's own context, so that it completes after the ticket. The caller
@@ -71,17 +94,35 @@ Status Stream::record_order(uint64_t ticket) {
   return {};
 }
 
+/// Waits until the groups that hold the ticket have ended. Groups of two threads may wait for each
+/// other, which the time limit ends. The caller holds the lock.
+Status Stream::await_queued(uint64_t ticket, std::unique_lock<std::mutex>& lock) {
+  const auto is_queued = [&] { return ticket <= queued_ticket(); };
+  if (is_queued()) return {};
+  if (is_held_here()) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "operations of one group use the same memory, or wait for each other");
+  }
+  KM_ASSIGN(const uint64_t limit_s, env_comm_timeout_s());
+  if (released_.wait_for(lock, std::chrono::seconds(limit_s), is_queued)) return {};
+  const Holder& holder = holders_.front();
+  const HeldCall* const own = ThreadObject<HeldCall>::find();
+  const bool has_own = own != nullptr && own->call != nullptr;
+  return make_error(KM_ERROR_IO,
+                    "thread %u has waited %llu s (KM_COMM_TIMEOUT_S) for %s in a group of thread "
+                    "%u%s%s%s, which has not ended. Groups that use the same memory, each in "
+                    "several streams, may wait for each other: make them one after the other",
+                    thread_number(), static_cast<unsigned long long>(limit_s), holder.call,
+                    holder.number, has_own ? " (and has " : "", has_own ? own->call : "",
+                    has_own ? " in a group of its own)" : "");
+}
+
 Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
   const Alive alive(*other.epoch_);
   if (!alive) return {};
   std::unique_lock lock(other.marker_mutex_);
   if (*inout_ticket <= other.over_ticket_) return {};
-  const auto is_queued = [&] { return *inout_ticket <= other.queued_ticket(); };
-  if (!is_queued() && other.is_held_here()) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "operations of one group use the same memory, or wait for each other");
-  }
-  other.released_.wait(lock, is_queued);
+  KM_TRY(other.await_queued(*inout_ticket, lock));
   const Status recorded = other.record_order(*inout_ticket);
   if (other.epoch_->has_failed()) return {};
   if (!recorded) return recorded.error();

@@ -29,7 +29,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t next_ticket() { return tickets_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
   /// Begins a time in which tickets are given for work that is queued at its end: that of NCCL.
-  void hold_tickets();
+  /// `call` is the name of the work in messages, of static lifetime.
+  void hold_tickets(const char* call);
   /// Ends it; the work is queued.
   void release_tickets();
   /// True if a launch should query the current context first. After a miss it stays false for some
@@ -43,7 +44,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     }
   }
   /// Makes this stream wait for a ticket of another, and returns the last ticket that it then waits
-  /// for.
+  /// for. The calling thread waits for the group of another thread that holds the ticket, within
+  /// the time limit of communicators.
   Status wait_for(Stream& other, uint64_t* inout_ticket);
   /// True if everything up to a ticket is over, or the context has failed.
   bool is_over(uint64_t ticket);
@@ -59,6 +61,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool set_marker();
   uint64_t queued_ticket() const;
   bool is_held_here() const;
+  Status await_queued(uint64_t ticket, std::unique_lock<std::mutex>& lock);
   Status record_order(uint64_t ticket);
 
   const std::shared_ptr<Epoch> epoch_;
@@ -72,8 +75,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   cu::CUevent marker_ = nullptr;
   uint64_t marker_ticket_ = 0;  // the ticket that the marker was queued after; 0: not queued
   uint64_t over_ticket_ = 0;
-  std::vector<std::thread::id> holders_;  // threads whose later tickets' work is not queued yet
-  uint64_t held_ticket_ = 0;              // the last ticket before all of them
+  /// A thread whose later tickets' work is not queued yet.
+  struct Holder {
+    std::thread::id thread;
+    uint32_t number;  // of the thread, by gettid
+    const char* call;
+    static bool is_here(const Holder& holder) {
+      return holder.thread == std::this_thread::get_id();
+    }
+  };
+  std::vector<Holder> holders_;
+  uint64_t held_ticket_ = 0;  // the last ticket before all of them
   std::condition_variable released_;
   cu::CUevent order_ = nullptr;  // the event that other streams wait for
   uint64_t order_ticket_ = 0;    // the ticket that it was recorded after
