@@ -36,6 +36,12 @@ endif()
 if(TARGET km_unit_compile AND KM_CUDA_INCLUDE_DIRS)
   target_include_directories(km_unit_compile SYSTEM PRIVATE ${KM_CUDA_INCLUDE_DIRS})
 endif()
+# A scripted MPI.
+add_library(km_fake_mpi MODULE ${CMAKE_CURRENT_SOURCE_DIR}/support/mpi/library.c)
+target_link_libraries(km_fake_mpi PRIVATE km_flags Threads::Threads)
+set_target_properties(km_fake_mpi PROPERTIES C_VISIBILITY_PRESET default)
+add_dependencies(km_unit_comm km_fake_mpi)
+target_compile_definitions(km_unit_comm PRIVATE FAKE_MPI="$<TARGET_FILE:km_fake_mpi>")
 # A library that looks like an old OpenBLAS.
 if(TARGET km_unit_cpu)
   add_library(km_old_openblas MODULE ${CMAKE_CURRENT_SOURCE_DIR}/support/openblas/library.c)

@@ -48,6 +48,10 @@ Failure mpi_failure(const char* function, int code) {
   return make_failure(FailureKind::kSystem, "%s gave error %d", function, code);
 }
 
+Failure mpi_is_over() {
+  return make_failure(FailureKind::kSystem, "MPI is over in this process (MPI_Finalize)");
+}
+
 Failure MpiLibrary::find_world_rank(uint32_t* out) {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     const auto text = foreign_env(name);
@@ -70,7 +74,7 @@ void MpiLibrary::end() const {
   constexpr int kMostWaits = 2000;
   for (int i = 0; i < kMostWaits && users_.load() != 0; ++i) usleep(1000);
   const std::unique_lock lock(end_mutex_);
-  if (is_usable()) MPI_Finalize();
+  if (is_usable() && endless_calls_ == 0) MPI_Finalize();
 }
 
 /// The address of one of Open MPI's objects, or 0. A program that is linked with the library may

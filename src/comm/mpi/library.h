@@ -56,6 +56,8 @@ class MpiLibrary {
   void end() const;
   /// Counts communicators.
   void add_user(int change) const { users_ += change; }
+  /// Counts calls that may wait for another process for ever. MPI cannot end while there is one.
+  void add_endless_call(int change) const { endless_calls_ += change; }
 
  private:
   static Failure find(MpiLibrary* out);
@@ -69,10 +71,12 @@ class MpiLibrary {
   uint32_t world_rank_ = 0, world_ranks_ = 0;
   std::optional<Dylib> library_;
   mutable std::shared_mutex end_mutex_;
-  mutable std::atomic<int> users_{0};
+  mutable std::atomic<int> users_{0}, endless_calls_{0};
 };
 
 /// The failure of an MPI function.
 Failure mpi_failure(const char* function, int code);
+/// The failure of a call after MPI_Finalize.
+Failure mpi_is_over();
 
 }  // namespace km::comm

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <set>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -16,26 +16,24 @@
 namespace km::comm {
 namespace {
 
-Failure mpi_is_over() {
-  return make_failure(FailureKind::kSystem, "MPI is over in this process (MPI_Finalize)");
+constexpr uint64_t kMpiMagic = 0x313049504d4d4b4bU;  // "KKMMPI01"
+
+/// The joins of this process by the nonces of ids; null: one that is over.
+struct Joins {
+  std::mutex mutex;
+  std::map<uint64_t, MpiRanks*> of;
+};
+Joins& joins() {
+  static auto* const made = new Joins;
+  return *made;
 }
 
-constexpr uint64_t kMpiMagic = 0x313049504d4d4b4bU;        // "KKMMPI01"
-constexpr int kFirstJoinTag = 0x2000, kJoinTags = 0x2000;  // every MPI has tags up to 32767
+std::string describe_start() { return "the start of the communicator"; }
 
-/// The report of a rank to the id's maker.
-struct Report {
-  uint64_t nonce;
-  uint32_t rank, ranks;
-  int32_t world_rank, reserved;
-};
-
-/// Notes that this process joins by the id. False if it has before.
-bool claim_id(const UniqueId& id) {
-  static auto* const mutex = new std::mutex;
-  static auto* const claimed = new std::set<uint64_t>;
-  const std::lock_guard lock(*mutex);
-  return claimed->insert(id.nonce[0]).second;
+Failure joined_twice() {
+  return make_failure(FailureKind::kMismatch,
+                      "this process has joined by this id before: a communicator of MPI has one "
+                      "rank in each process, and each communicator an id of its own");
 }
 
 }  // namespace
@@ -65,104 +63,117 @@ Failure MpiRanks::join(const UniqueId& id, const Place& place, uint64_t timeout_
                         "has one rank in each (mpirun -n %u)",
                         library->world_ranks(), place.ranks, place.ranks);
   }
-  if (!claim_id(id)) {
-    return make_failure(FailureKind::kMismatch,
-                        "this process has joined by this id before: a communicator of MPI has one "
-                        "rank in each process, and each communicator an id of its own");
-  }
   std::shared_ptr<MpiRanks> made(new MpiRanks(*library, place, timeout_ns));
   if (Failure failure = made->connect(id)) return failure;
   *out = std::move(made);
   return {};
 }
 
+/// Another join by the id in this process is an error of both: the first one would wait for a rank
+/// that cannot come.
 Failure MpiRanks::connect(const UniqueId& id) {
+  {
+    const std::lock_guard lock(joins().mutex);
+    const auto [own, is_first] = joins().of.emplace(id.nonce[0], this);
+    if (!is_first) {
+      if (own->second != nullptr) own->second->note_failure(joined_twice());
+      return joined_twice();
+    }
+  }
+  Failure failure = start(id);
+  const std::lock_guard lock(joins().mutex);
+  joins().of[id.nonce[0]] = nullptr;
+  return failure;
+}
+
+Failure MpiRanks::start(const UniqueId& id) {
   has_left_.assign(ranks(), false);
   nonce_ = id.nonce[0];
-  comm_ = library_.constants().comm_world;
-  const int tag = kFirstJoinTag + static_cast<int>(id.nonce[0] % kJoinTags);
-  std::vector<int> processes(ranks() + 1, 0);  // of the ranks, after a status
+  MpiAnswer places(ranks());
   const bool is_maker = id.process == library_.world_rank();
+  if (Failure failure = is_maker ? gather_places(&places) : tell_place(id, &places)) return failure;
+  MpiLibrary::Handle made = 0;
   if (Failure failure =
-          is_maker ? gather_places(tag, &processes) : tell_place(id, tag, &processes)) {
+          create_mpi_comm(library_, places.processes(), places.group_tag(), timeout_ns_, &made)) {
     return failure;
   }
-  MpiLibrary::Handle group = 0, members = 0, made = 0;
-  if (const int code = library_.MPI_Comm_group(comm_, &group)) {
-    return mpi_failure("MPI_Comm_group", code);
-  }
-  int code =
-      library_.MPI_Group_incl(group, static_cast<int>(ranks()), processes.data() + 1, &members);
-  if (code != 0) return mpi_failure("MPI_Group_incl", code);
-  code = library_.MPI_Comm_create_group(comm_, members, tag, &made);
-  if (code != 0) return mpi_failure("MPI_Comm_create_group", code);
-  library_.MPI_Group_free(&members);
-  library_.MPI_Group_free(&group);
   comm_ = made;
   library_.MPI_Comm_set_errhandler(comm_, library_.constants().errors_return);
   return listen();
 }
 
+Failure MpiRanks::gather_report(const MpiReports::Receiving& receiving, MpiReport* out) {
+  const auto move = [&](bool*, bool* is_over) -> Failure {
+    std::optional<MpiReport> found;
+    Failure failure = receiving.look(nonce_, &found);
+    *is_over = found.has_value();
+    if (found) *out = *found;
+    return failure;
+  };
+  return wait({move, [] { return std::vector<uint32_t>{kAnyRank}; }, describe_start});
+}
+
 /// The maker of the id hears where each rank is, and tells all.
-Failure MpiRanks::gather_places(int tag, std::vector<int>* out) {
-  std::vector<int>& processes = *out;
-  std::fill(processes.begin() + 1, processes.end(), -1);
-  processes[1 + rank()] = static_cast<int>(library_.world_rank());
-  const auto describe = [] { return std::string("the start of the communicator"); };
-  std::vector<Report> reports;
+Failure MpiRanks::gather_places(MpiAnswer* out) {
+  out->process_of(rank()) = static_cast<int>(library_.world_rank());
+  out->group_tag() = next_group_tag(library_.world_rank());
+  const MpiReports::Receiving receiving(library_);
+  std::vector<MpiReport> reports;
   Failure failure;
   while (!failure && reports.size() + 1 < ranks()) {
-    auto report = std::make_unique<Report>();
-    Transfer transfer;
-    failure = begin_receive(kAnyRank, MpiTag(tag), report.get(), sizeof *report, &transfer);
-    if (!failure) failure = finish({&transfer, 1}, describe);
-    if (failure) {
-      keep_for_ever(std::move(report));
-      break;
-    }
-    reports.push_back(*report);
-    if (report->nonce != nonce_ || report->ranks != ranks() || report->rank >= ranks() ||
-        processes[1 + report->rank] != -1) {
+    MpiReport report{};
+    failure = gather_report(receiving, &report);
+    if (failure) break;
+    reports.push_back(report);
+    if (report.ranks != ranks() || report.rank >= ranks() || out->process_of(report.rank) != -1) {
       failure = make_failure(FailureKind::kMismatch,
                              "the process %d joins as rank %u of %u, which does not fit %u ranks",
-                             report->world_rank, report->rank, report->ranks, ranks());
+                             report.process, report.rank, report.ranks, ranks());
     } else {
-      processes[1 + report->rank] = report->world_rank;
+      out->process_of(report.rank) = report.process;
     }
   }
-  processes[0] = failure ? 1 : 0;
-  for (const Report& each : reports) {
-    auto copy = processes;
-    Transfer transfer;
-    const auto to = static_cast<uint32_t>(each.world_rank);
-    Failure told =
-        begin_send(to, MpiTag(tag + kJoinTags), copy.data(), copy.size() * sizeof(int), &transfer);
-    if (!told) told = finish({&transfer, 1}, describe);
-    if (told) keep_for_ever(std::move(copy));
+  out->set_good(!failure);
+  for (const MpiReport& each : reports) {
+    Failure told = answer(each, *out);
     if (!failure) failure = told;
   }
   return failure;
 }
 
-Failure MpiRanks::tell_place(const UniqueId& id, int tag, std::vector<int>* out) {
-  auto report = std::make_unique<Report>(
-      Report{nonce_, rank(), ranks(), static_cast<int32_t>(library_.world_rank()), 0});
+Failure MpiRanks::answer(const MpiReport& report, const MpiAnswer& places) {
+  std::vector<int> copy = MpiAnswer(places).numbers();
+  Transfer transfer;
+  Failure told = begin_send(static_cast<uint32_t>(report.process), MpiTag(report.answer_tag),
+                            copy.data(), copy.size() * sizeof(int), &transfer);
+  if (!told) told = finish({&transfer, 1}, describe_start);
+  if (told) keep_for_ever(std::move(copy));
+  return told;
+}
+
+Failure MpiRanks::tell_place(const UniqueId& id, MpiAnswer* out) {
+  MpiAnswerTag tag;
+  if (tag.tag() == 0) {
+    return make_failure(FailureKind::kSystem, "too many communicators of this process begin");
+  }
+  auto report = std::make_unique<MpiReport>(
+      MpiReport{nonce_, rank(), ranks(), static_cast<int32_t>(library_.world_rank()), tag.tag()});
   const auto maker = static_cast<uint32_t>(id.process);
+  std::vector<int>& numbers = out->numbers();
   Transfer transfers[2];
-  Failure failure = begin_receive(maker, MpiTag(tag + kJoinTags), out->data(),
-                                  out->size() * sizeof(int), &transfers[0]);
+  Failure failure = begin_receive(maker, MpiTag(tag.tag()), numbers.data(),
+                                  numbers.size() * sizeof(int), &transfers[0]);
   if (!failure) {
-    failure = begin_send(maker, MpiTag(tag), report.get(), sizeof *report, &transfers[1]);
+    failure = begin_send(maker, MpiTag(kReportTag), report.get(), sizeof *report, &transfers[1]);
   }
-  if (!failure) {
-    failure = finish(transfers, [] { return std::string("the start of the communicator"); });
-  }
+  if (!failure) failure = finish(transfers, describe_start);
   if (failure) {
+    tag.keep();
     keep_for_ever(std::move(report));
-    keep_for_ever(std::move(*out));
+    keep_for_ever(std::move(numbers));
     return failure;
   }
-  if ((*out)[0] == 0) return {};
+  if (out->is_good()) return {};
   return make_failure(FailureKind::kMismatch,
                       "the ranks of the communicator do not fit together: the maker of its id, "
                       "process %u of MPI, says how",
@@ -192,13 +203,17 @@ Failure MpiRanks::failure() const {
   return failure_;
 }
 
+/// Makes a failure this rank's, which others do not hear of. False if it has one.
+bool MpiRanks::note_failure(const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_) return false;
+  failure_ = failure;
+  has_failed_ = true;
+  return true;
+}
+
 void MpiRanks::fail(const Failure& failure) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (has_failed_) return;
-    failure_ = failure;
-    has_failed_ = true;
-  }
+  if (!note_failure(failure)) return;
   News news{nonce_, failure.kind, rank(), {}};
   std::snprintf(news.text, sizeof news.text, "%s", failure.text.c_str());
   tell(news);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/mpi/library.h"
+#include "comm/mpi/mpi_start.h"
 #include "comm/segment/ranks.h"
 
 namespace km::comm {
@@ -84,12 +85,19 @@ class MpiRanks final : public Ranks {
     char text[500];
   };
   MpiRanks(const MpiLibrary& library, const Place& place, uint64_t timeout_ns)
-      : library_(library), place_(place), timeout_ns_(timeout_ns) {
+      : library_(library),
+        place_(place),
+        timeout_ns_(timeout_ns),
+        comm_(library.constants().comm_world) {
     library_.add_user(1);
   }
   Failure connect(const UniqueId& id);
-  Failure gather_places(int tag, std::vector<int>* out);
-  Failure tell_place(const UniqueId& id, int tag, std::vector<int>* out);
+  Failure start(const UniqueId& id);
+  Failure gather_places(MpiAnswer* out);
+  Failure gather_report(const MpiReports::Receiving& receiving, MpiReport* out);
+  Failure answer(const MpiReport& report, const MpiAnswer& places);
+  Failure tell_place(const UniqueId& id, MpiAnswer* out);
+  bool note_failure(const Failure& failure);
   Failure listen();
   void tell(const News& news);
   void take_news();
