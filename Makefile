@@ -7,12 +7,13 @@ PRESET ?= $(if $(CI),ci,release)
 PREFIX ?= /usr/local
 MINUTES ?= 10
 RUNS ?= 10000
+ROUNDS ?= 100
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
-        test-asan test-ubsan test-tsan test-gpu test-vulkan test-long test-clients test-clients-long \
+        test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-long test-clients test-clients-long \
         test-check-mutants setup clean
 
 help: ## lists the targets
@@ -45,6 +46,9 @@ test-clients: ## tests of others' programs on our CUDA driver (BASELINE=1: and o
 	@scripts/test_clients.sh $(PRESET)
 test-clients-long: ## the same for numba-cuda's tests, which take half an hour
 	@scripts/test_clients.sh $(PRESET) --long
+
+test-comm: ## ranks of communicators that fail, each way ROUNDS times (100), and with a full /dev/shm
+	@scripts/test_comm.sh $(PRESET) $(ROUNDS)
 
 test-gpu: ## all tests that this machine's NVIDIA GPU can run, where it has one
 	@scripts/test_gpu.sh $(PRESET)

@@ -58,8 +58,7 @@ Failure MpiReports::receive(const MpiLibrary& library) {
   }
 }
 
-Failure MpiReports::look(const MpiLibrary& library, uint64_t nonce,
-                         std::optional<MpiReport>* out) {
+Failure MpiReports::look(const MpiLibrary& library, uint64_t nonce, std::optional<MpiReport>* out) {
   const std::lock_guard lock(mutex_);
   if (Failure failure = receive(library)) return failure;
   const auto found = reports_.find(nonce);

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -27,9 +26,12 @@ std::string list_of(const std::vector<uint32_t>& ranks) {
 Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int32_t device,
                          uint64_t timeout_ns, std::unique_ptr<Membership>* out) {
   std::unique_ptr<Segment> segment;
-  if (Failure failure = Segment::attach(id, ranks, &segment)) return failure;
-  std::unique_ptr<Membership> made(new Membership(std::move(segment), rank, timeout_ns));
-  Failure failure = made->claim(device);
+  std::unique_ptr<Membership> made;
+  Failure failure = Segment::attach(id, ranks, &segment);
+  if (!failure) {
+    made.reset(new Membership(std::move(segment), rank, timeout_ns));
+    failure = made->claim(device);
+  }
   if (!failure) failure = made->wait_for_all();
   forget_id(id);  // of a communicator that is there, or has failed for all
   if (failure) return failure;
@@ -119,19 +121,7 @@ Failure Membership::failure() const {
   return {header.failure_kind, header.failure_text};
 }
 
-void Membership::fail(const Failure& failure) {
-  SharedHeader& header = segment_->header();
-  uint32_t state = 0;
-  if (header.failure_state.compare_exchange_strong(state, 1)) {
-    header.failure_kind = failure.kind;
-    std::snprintf(header.failure_text, sizeof header.failure_text, "%s", failure.text.c_str());
-    header.failure_state.store(2, std::memory_order_release);
-  }
-  header.join_bell.ring();
-  header.board.complete.ring();
-  header.collective.complete.ring();
-  for (uint32_t i = 0; i < ranks(); ++i) segment_->slot(i).bell.ring();
-}
+void Membership::fail(const Failure& failure) { segment_->fail(failure); }
 
 Failure Membership::pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps,
                          const char* call) {

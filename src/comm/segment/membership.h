@@ -93,7 +93,9 @@ Failure Membership::wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& 
     if (!seen && now - begin > timeout_ns_) seen = missing();
     if (!seen) continue;
     fail(seen);
-    return failure();
+    // A rank that was killed while it wrote its failure leaves none.
+    const Failure told = failure();
+    return told ? told : seen;
   }
   return {};
 }

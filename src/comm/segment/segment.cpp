@@ -1,10 +1,13 @@
 #include "comm/segment/segment.h"
 
+#include <kernelmill/base.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -35,16 +38,30 @@ KeptFiles& kept_files() {
   return *made;
 }
 
-uint64_t host_number() {
-  static const uint64_t number = [] {
-    const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id");
-    return text ? hash64(*text) : 0;
-  }();
-  return number;
+/// Libraries of one version may still be built from different sources.
+uint64_t layout_version() {
+  const uint64_t numbers[] = {KM_VERSION_MAJOR,      KM_VERSION_MINOR,   KM_VERSION_PATCH,
+                              kStagingBytes,         kRingSlots,         kRingSlotBytes,
+                              sizeof(SharedHeader),  sizeof(SharedSlot), sizeof(SharedRing),
+                              Layout{2}.size_bytes()};
+  return hash64(numbers, sizeof numbers);
 }
 
 Failure system_failure(const Error& error) {
   return make_failure(FailureKind::kSystem, "%s", error.message.c_str());
+}
+
+/// The number of this machine since its start. A failure is not kept, since the next try may
+/// succeed.
+Failure find_host(uint64_t* out) {
+  static std::atomic<uint64_t> known{0};
+  if (known == 0) {
+    const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id");
+    if (!text) return system_failure(text.error());
+    known = hash64(*text);
+  }
+  *out = known;
+  return {};
 }
 
 /// Memory of a file while the object lives.
@@ -74,8 +91,8 @@ Failure no_room() {
                       std::strerror(errno));
 }
 
-/// Makes the communicator's memory, once for all ranks, and opens it.
-Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) {
+/// Makes the communicator's memory, if no rank has made it or does so.
+Failure make_whole(IdPage& page, const UniqueId& id, uint32_t ranks) {
   uint32_t state = 0;
   if (page.layout_state.compare_exchange_strong(state, 1)) {
     Result<File> made = create_shared_memory_file("kernelmill-comm", Layout{ranks}.size_bytes());
@@ -89,18 +106,25 @@ Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) 
     page.layout_state.store(is_made ? 2 : 0);
     if (!is_made) return system_failure(made.error());
   }
+  return {};
+}
+
+/// Opens the communicator's memory, which one of the ranks makes.
+Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) {
   for (const uint64_t begin = now_ns(); page.layout_state.load() != 2;) {
+    if (Failure failure = make_whole(page, id, ranks)) return failure;
     if (now_ns() - begin > kLayoutTimeoutNs) {
       return make_failure(FailureKind::kTimeout, "no rank has made the communicator's memory");
     }
-    usleep(100);
-  }
-  if (page.ranks != ranks) {
-    return make_failure(FailureKind::kMismatch, "one rank says %u ranks, another one %u", ranks,
-                        page.ranks);
+    if (page.layout_state.load() != 2) usleep(100);
   }
   Result<File> opened = open_memory_file(page.process, page.file);
-  if (!opened) return system_failure(opened.error());
+  if (!opened) {
+    return make_failure(FailureKind::kSystem,
+                        "the communicator has failed, or the process %d that made its memory "
+                        "cannot be reached (%s)",
+                        page.process, opened.error().message.c_str());
+  }
   *out = std::move(*opened);
   return {};
 }
@@ -112,7 +136,15 @@ Failure open_id(const UniqueId& id, File* out) {
         "this is no unique id of this library: km_comm_id_create and ncclGetUniqueId "
         "make them");
   }
-  if (id.host != host_number()) {
+  if (id.version != layout_version()) {
+    return make_failure(FailureKind::kArgument,
+                        "the unique id is of another version of this library: all ranks need the "
+                        "same one, here %d.%d.%d",
+                        KM_VERSION_MAJOR, KM_VERSION_MINOR, KM_VERSION_PATCH);
+  }
+  uint64_t host = 0;
+  if (Failure failure = find_host(&host)) return failure;
+  if (id.host != host) {
     return make_failure(FailureKind::kArgument,
                         "the unique id is another machine's: MPI connects the ranks of several, if "
                         "all processes have KM_COMM=mpi");
@@ -120,8 +152,9 @@ Failure open_id(const UniqueId& id, File* out) {
   Result<File> opened = open_memory_file(static_cast<int>(id.process), static_cast<int>(id.file));
   if (!opened) {
     return make_failure(FailureKind::kSystem,
-                        "the unique id was used before, or its process %d cannot be reached (%s): "
-                        "it has to run, as the same user, and in the same PID namespace",
+                        "the unique id was used before, its communicator has failed, or its "
+                        "process %d cannot be reached (%s): it has to run, as the same user, and "
+                        "in the same PID namespace",
                         static_cast<int>(id.process), opened.error().message.c_str());
   }
   *out = std::move(*opened);
@@ -133,7 +166,8 @@ Failure open_id(const UniqueId& id, File* out) {
 Failure make_unique_id(UniqueId* out) {
   UniqueId id{};
   id.magic = kMagic;
-  id.host = host_number();
+  id.version = layout_version();
+  if (Failure failure = find_host(&id.host)) return failure;
   id.process = getpid();
   if (getrandom(id.nonce, sizeof id.nonce, 0) != sizeof id.nonce) return no_room();
   Result<File> file = create_shared_memory_file("kernelmill-comm-id", sizeof(IdPage));
@@ -165,10 +199,32 @@ Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segm
                         "the unique id was used before: each communicator needs one of its own");
   }
   if (Failure failure = open_whole(page, id, ranks, &file)) return failure;
-  Mapping whole(file, Layout{ranks}.size_bytes());
+  Mapping whole(file, Layout{page.ranks}.size_bytes());
   if (whole.base() == nullptr) return no_room();
-  out->reset(new Segment(whole.take(), ranks));
+  std::unique_ptr<Segment> made(new Segment(whole.take(), page.ranks));
+  if (page.ranks != ranks) {
+    // The others wait for a rank that cannot come.
+    const Failure failure = make_failure(
+        FailureKind::kMismatch, "one rank says %u ranks, another one %u", ranks, page.ranks);
+    made->fail(failure);
+    return failure;
+  }
+  *out = std::move(made);
   return {};
+}
+
+void Segment::fail(const Failure& failure) {
+  SharedHeader& header = this->header();
+  uint32_t state = 0;
+  if (header.failure_state.compare_exchange_strong(state, 1)) {
+    header.failure_kind = failure.kind;
+    std::snprintf(header.failure_text, sizeof header.failure_text, "%s", failure.text.c_str());
+    header.failure_state.store(2, std::memory_order_release);
+  }
+  header.join_bell.ring();
+  header.board.complete.ring();
+  header.collective.complete.ring();
+  for (uint32_t i = 0; i < ranks(); ++i) slot(i).bell.ring();
 }
 
 Segment::~Segment() { munmap(base_, layout_.size_bytes()); }

@@ -23,6 +23,9 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
+  /// Makes a failure the communicator's, unless it has one, and wakes all that wait.
+  void fail(const Failure& failure);
+
   SharedHeader& header() const { return *static_cast<SharedHeader*>(base_); }
   SharedSlot& slot(uint32_t rank) const { return at<SharedSlot>(layout_.slots())[rank]; }
   /// The rank's buffer `number`: 0 and 1 for inputs, 2 for results.

@@ -15,7 +15,8 @@ struct UniqueId {
   uint64_t host;  // a hash of the machine's boot id
   int64_t process;
   int64_t file;
-  uint8_t padding[kUniqueIdBytes - 48];
+  uint64_t version;  // of the library, and of the layout of its memory
+  uint8_t padding[kUniqueIdBytes - 56];
 
   bool is_same(const UniqueId& other) const {
     return nonce[0] == other.nonce[0] && nonce[1] == other.nonce[1];

@@ -25,10 +25,11 @@ enum {
   MOST_GROUPS = 8,
   SLOTS = 64,
   SLOT_BYTES = (256 << 10) + 1024,
-  COMM = 0x4000,    /* the first handle of each kind */
+  COMM = 0x4000, /* the first handle of each kind */
   GROUP = 0x5000,
   REQUEST = 0x6000,
-  PATIENCE_S = 60
+  PATIENCE_S = 60,
+  VERSION_BYTES = 8192 /* MPI_MAX_LIBRARY_VERSION_STRING */
 };
 
 typedef struct message {
@@ -86,11 +87,11 @@ static int begin(const char* name, int* calls) {
   if (script == NULL || strncmp(script, name, length) != 0 || script[length] != ' ') return 0;
   return call >= strtol(script + length, NULL, 10) ? FAKE_MPI_ERROR : 0;
 }
-#define BEGIN()                                    \
-  static int calls;                                \
-  {                                                \
-    const int scripted = begin(__func__, &calls);  \
-    if (scripted != 0) return scripted;            \
+#define BEGIN()                                   \
+  static int calls;                               \
+  {                                               \
+    const int scripted = begin(__func__, &calls); \
+    if (scripted != 0) return scripted;           \
   }
 
 static void lock_all(void) {
@@ -216,7 +217,8 @@ int MPI_Finalized(int* out) {
 }
 int MPI_Get_library_version(char* text, int* length) {
   const char* const given = getenv("KM_FAKE_MPI_VERSION");
-  *length = sprintf(text, "%s", given != NULL ? given : "MPICH Version:\t4.0 (fake)\nand more");
+  *length = snprintf(text, VERSION_BYTES, "%s",
+                     given != NULL ? given : "MPICH Version:\t4.0 (fake)\nand more");
   return 0;
 }
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
@@ -355,15 +357,13 @@ int MPI_Comm_free(handle* comm) {
 int MPI_Isend(const void* data, int count, handle type, int to, int tag, handle comm, handle* out) {
   BEGIN();
   (void)type;
-  const request made = {
-      .peer = to, .tag = tag, .size_bytes = count, .data = (void*)(size_t)data};
+  const request made = {.peer = to, .tag = tag, .size_bytes = count, .data = (void*)(size_t)data};
   return add_request(made, comm, out);
 }
 int MPI_Irecv(void* data, int count, handle type, int from, int tag, handle comm, handle* out) {
   BEGIN();
   (void)type;
-  const request made = {
-      .receives = 1, .peer = from, .tag = tag, .size_bytes = count, .data = data};
+  const request made = {.receives = 1, .peer = from, .tag = tag, .size_bytes = count, .data = data};
   return add_request(made, comm, out);
 }
 int MPI_Test(handle* given, int* out, void* status) {
