@@ -15,8 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from driver import call_cost, compile_time, guda, machine, scaling, summary, table  # noqa: E402
-from driver.kernels import CALL_COST, COMPILE, GUDA, KERNELS  # noqa: E402
+from driver import (call_cost, comm, compile_time, guda, machine, scaling,  # noqa: E402
+                    summary, table)
+from driver.kernels import CALL_COST, COMM, COMPILE, GUDA, KERNELS  # noqa: E402
 from driver.measure import Bench, rows_of, say  # noqa: E402
 
 
@@ -37,14 +38,14 @@ def is_set(name, default="0"):
 
 def selected_kernels():
     names = [name for name in os.environ.get("KERNELS", "").split(",") if name]
-    known = [*KERNELS, COMPILE, CALL_COST, GUDA]
+    known = [*KERNELS, COMPILE, CALL_COST, GUDA, COMM]
     for name in names:
         if name not in known:
             sys.exit(f"KERNELS: no benchmark '{name}'; there are {', '.join(known)}")
     return names or known
 
 
-def run_all(bench, quick):
+def run_all(bench, library, quick):
     """The rows of the table, those of the benchmarks that have reports of their own, and whether
     all of them ran: what fails does not take with it what was measured before."""
     rows, other_rows, whole = [], [], True
@@ -55,6 +56,8 @@ def run_all(bench, quick):
                 other_rows += compile_time.run(ROOT, bench, quick)
             elif name == CALL_COST:
                 other_rows += call_cost.run(ROOT, bench.programs, bench.environment, quick)
+            elif name == COMM:
+                other_rows += comm.run(bench.programs, library, bench.environment)
             elif name == GUDA:
                 other_rows += guda.run(bench.programs, bench.environment, quick)
             else:
@@ -80,7 +83,7 @@ def main():
             forced = team.name == "pocl" and machine.forced_vectors()
             reason = "it cannot be told VECTORS" if forced else "set-up has not brought it"
             say(f"without {team.title}: {reason}")
-    rows, other_rows, whole = run_all(bench, quick)
+    rows, other_rows, whole = run_all(bench, build / "lib" / "libkernelmill.so", quick)
     if rows:
         print(table.as_text(rows, bench.teams, machine.line(threads, quick)))
         print("\n".join(summary.lines(rows)))

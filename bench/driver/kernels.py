@@ -75,3 +75,4 @@ KERNELS = {
 COMPILE, WARM = "compile_cold", "compile_warm"
 CALL_COST = "call_cost"
 GUDA = "guda"
+COMM = "comm"

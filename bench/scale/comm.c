@@ -1,0 +1,214 @@
+/* All-reductions of our communicators, and MPI's own in the same processes and buffers, whose
+ * rounds take turns. Each line of the output is the median of one size. bench/driver/comm.py runs
+ * it:
+ *   comm threads 4               ranks of one process
+ *   comm process 4 0 FILE        rank 0 of 4 processes, which pass their id by the file
+ *   mpirun -n 4 comm_mpi         built by mpicc with -DKM_BENCH_MPI: our shared memory, and MPI
+ *   KM_COMM=mpi mpirun -n 4 comm_mpi     our engine over MPI, and MPI
+ */
+#include <kernelmill/c_api.h>
+#include <kernelmill/helpers.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef KM_BENCH_MPI
+#include <mpi.h>
+#endif
+
+#define REQUIRE(call)                                          \
+  do {                                                         \
+    if ((call) != KM_SUCCESS) {                                \
+      char text[512] = "";                                     \
+      uint64_t bytes_needed;                                   \
+      km_last_error_message(text, sizeof text, &bytes_needed); \
+      fprintf(stderr, "%s: %s\n", #call, text);                \
+      exit(1);                                                 \
+    }                                                          \
+  } while (0)
+
+enum { MOST_RANKS = 8, MOST_ROUNDS = 50, WARM_UP = 2 };
+
+typedef struct rank {
+  km_device device;
+  km_context context;
+  km_stream stream;
+  km_comm comm;
+  km_slice slices[2];
+  km_array in, out;
+  float *send, *receive; /* a CPU device's memory is the host's */
+} rank;
+
+/* The ranks of this process. */
+static rank own[MOST_RANKS];
+static int count, first, total;
+
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+static double median(double* times, int rounds) {
+  qsort(times, (size_t)rounds, sizeof *times, compare);
+  return times[rounds / 2];
+}
+static double now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+static void open_rank(rank* each, int number) {
+  char uri[16];
+  snprintf(uri, sizeof uri, "cpu:%d", number);
+  REQUIRE(km_device_open(uri, &each->device));
+  REQUIRE(km_context_create(each->device, &each->context));
+  REQUIRE(km_stream_create(each->context, KM_STREAM_DEFAULT, 0, &each->stream));
+}
+static void close_rank(rank* each) {
+  REQUIRE(km_comm_destroy(each->comm));
+  REQUIRE(km_stream_destroy(each->stream));
+  REQUIRE(km_context_destroy(each->context));
+  REQUIRE(km_device_destroy(each->device));
+}
+
+static float* place(rank* each, int number, km_array* array, uint64_t elements) {
+  km_slice_info info = {.struct_size = sizeof info};
+  km_slice* const slice = &each->slices[number];
+  REQUIRE(km_slice_create(each->context, elements, 4, KM_SLICE_ZEROED, slice));
+  REQUIRE(km_slice_info_get(*slice, &info));
+  *array = km_place(*slice, 0);
+  return (float*)info.address;
+}
+
+static void all_reduce(uint64_t elements) {
+  if (count > 1) REQUIRE(km_comm_group_begin());
+  for (int i = 0; i < count; ++i) {
+    REQUIRE(km_comm_all_reduce(own[i].comm, own[i].stream, &own[i].in, &own[i].out, elements,
+                               KM_ELEMENT_TYPE_F32, KM_COMM_REDUCTION_SUM, NULL));
+  }
+  if (count > 1) REQUIRE(km_comm_group_end());
+  for (int i = 0; i < count; ++i) REQUIRE(km_stream_synchronize(own[i].stream));
+}
+
+static void check(uint64_t elements) {
+  for (int i = 0; i < count; ++i) {
+    if (own[i].receive[elements - 1] != (float)(total * (total + 1) / 2)) exit(2);
+    own[i].receive[elements - 1] = 0;
+  }
+}
+
+static void report(const char* contestant, uint64_t bytes, double us) {
+  if (first != 0) return;
+  printf("{\"contestant\": \"%s\", \"ranks\": %d, \"bytes\": %llu, \"us\": %.2f}\n", contestant,
+         total, (unsigned long long)bytes, us);
+  fflush(stdout);
+}
+
+static void measure(const char* contestant, uint64_t bytes) {
+  static double ours[MOST_ROUNDS], theirs[MOST_ROUNDS];
+  const uint64_t elements = bytes / 4;
+  const int rounds = bytes < 1 << 20 ? MOST_ROUNDS : bytes < 16 << 20 ? 15 : 5;
+  for (int i = 0; i < count; ++i) {
+    own[i].send = place(&own[i], 0, &own[i].in, elements);
+    own[i].receive = place(&own[i], 1, &own[i].out, elements);
+    for (uint64_t k = 0; k < elements; ++k) own[i].send[k] = (float)(first + i + 1);
+  }
+  for (int i = -WARM_UP; i < rounds; ++i) {
+    double begin = now_us();
+#ifdef KM_BENCH_MPI
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = now_us();
+    MPI_Allreduce(own->send, own->receive, (int)elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    if (i >= 0) theirs[i] = now_us() - begin;
+    check(elements);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = now_us();
+#endif
+    all_reduce(elements);
+    if (i >= 0) ours[i] = now_us() - begin;
+    check(elements);
+  }
+  report(contestant, bytes, median(ours, rounds));
+#ifdef KM_BENCH_MPI
+  report("mpi", bytes, median(theirs, rounds));
+#else
+  (void)theirs;
+#endif
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < 2; ++k) REQUIRE(km_slice_destroy(own[i].slices[k]));
+  }
+}
+
+/* The rank that makes the id writes it to a file, where the others wait for it. */
+static void pass_id(km_comm_id* id, const char* path) {
+  char fresh[4096];
+  FILE* file;
+  snprintf(fresh, sizeof fresh, "%s.new", path);
+  if (first != 0) {
+    while ((file = fopen(path, "rb")) == NULL) usleep(1000);
+    if (fread(id, sizeof *id, 1, file) != 1) exit(3);
+    fclose(file);
+    return;
+  }
+  REQUIRE(km_comm_id_create(own->context, id));
+  file = fopen(fresh, "wb");
+  if (file == NULL || fwrite(id, sizeof *id, 1, file) != 1 || fclose(file) != 0 ||
+      rename(fresh, path) != 0) {
+    exit(3);
+  }
+}
+
+static void join_threads(void) {
+  km_context contexts[MOST_RANKS];
+  km_comm comms[MOST_RANKS];
+  for (int i = 0; i < count; ++i) {
+    open_rank(&own[i], i);
+    contexts[i] = own[i].context;
+  }
+  REQUIRE(km_comm_create_all(contexts, (uint64_t)count, comms));
+  for (int i = 0; i < count; ++i) own[i].comm = comms[i];
+}
+
+static void join_process(const char* path) {
+  km_comm_id id;
+  open_rank(own, 0);
+#ifdef KM_BENCH_MPI
+  (void)pass_id;
+  (void)path;
+  if (first == 0) REQUIRE(km_comm_id_create(own->context, &id));
+  MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+#else
+  pass_id(&id, path);
+#endif
+  REQUIRE(km_comm_create(own->context, &id, (uint32_t)total, (uint32_t)first, &own->comm));
+}
+
+int main(int argc, char** argv) {
+  static const uint64_t sizes[] = {8, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
+  static const char* const names[] = {"", "threads", "shared_memory", "nccl", "over_mpi"};
+  km_comm_info info = {.struct_size = sizeof info};
+#ifdef KM_BENCH_MPI
+  int level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &first);
+  MPI_Comm_size(MPI_COMM_WORLD, &total);
+  count = 1;
+  join_process(NULL);
+#else
+  if (argc != 3 && argc != 5) return 64;
+  total = atoi(argv[2]);
+  count = argc == 3 ? total : 1;
+  first = argc == 3 ? 0 : atoi(argv[3]);
+  if (argc == 3) join_threads();
+  if (argc == 5) join_process(argv[4]);
+#endif
+  REQUIRE(km_comm_info_get(own->comm, &info));
+  fprintf(stderr, "rank %d of %d: %s\n", first, total, info.reason);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) measure(names[info.engine], sizes[i]);
+  for (int i = 0; i < count; ++i) close_rank(&own[i]);
+#ifdef KM_BENCH_MPI
+  MPI_Finalize();
+#endif
+  return 0;
+}
