@@ -112,7 +112,10 @@ const Script kScripts[] = {
      "km_graph_set_download_3d", "km_graph_add_fill_2d", "km_graph_set_fill_2d",
      "km_graph_add_copy_peer", "km_graph_set_copy_peer", "km_graph_add_fill", "km_graph_set_fill",
      "km_graph_add_host", "km_graph_set_host", "km_graph_exec_create"},
-    {"km_graph_create", "km_graph_add_child", "km_graph_node_child", "km_graph_exec_create"},
+    {"km_graph_create", "km_graph_add_fill", "km_graph_create", "km_graph_add_child",
+     "km_graph_set_child", "km_graph_exec_create", "km_graph_node_child"},
+    {"km_graph_create", "km_graph_add_empty", "km_graph_add_fill", "km_graph_add_empty",
+     "km_graph_remove_dependency", "km_graph_exec_create"},
     {"km_event_create", "km_event_record", "km_launch_kernel", "km_event_create", "km_event_record",
      "km_event_synchronize", "km_event_elapsed_ns"},
     {"km_slice_create", "km_slice_fill_u8", "km_slice_view", "km_slice_copy", "km_slice_download",
@@ -124,6 +127,39 @@ const Script kScripts[] = {
      "km_stream_synchronize", "km_profiler_summary", "km_profiler_row_get", "km_profiler_write",
      "km_profiler_stop"},
 };
+
+/// Calls with many operands whose values have to fit together, which single draws hardly ever do:
+/// one in two has small sizes, types that the function takes, and arrays that hold them.
+constexpr const char* kFitted[] = {"km_blas_",
+                                   "km_sparse_",
+                                   "km_solve_",
+                                   "km_comm_",
+                                   "_set_element_type",
+                                   "km_function_check_argument",
+                                   "km_graph_remove_dependency",
+                                   "km_graph_add_child",
+                                   "km_graph_set_child",
+                                   "km_tune_function"};
+constexpr Word kMostFitted = 4;         // the sizes of matrices
+constexpr uint64_t kFittedStride = 32;  // between matrices of a batch
+/// What the operands of this thread's call are.
+struct Fit {
+  bool is_fitted = false, has_scale = false;
+  std::vector<Word> slices;
+
+  /// A slice that no other operand has, if there are as many: results overlap nothing.
+  Word other_slice(Values& values) {
+    constexpr int kTries = 8;
+    Word slice = 0;
+    for (int i = 0; i < kTries; ++i) {
+      slice = values.handle(k_km_slice, false);
+      if (std::find(slices.begin(), slices.end(), slice) == slices.end()) break;
+    }
+    slices.push_back(slice);
+    return slice;
+  }
+};
+thread_local Fit t_fit;
 
 thread_local uint64_t t_fail_after = 0;
 std::atomic<uint64_t> g_allocated{0};
@@ -191,9 +227,8 @@ class CApi final : public Api {
 
   void fill(const Row& row, const Parameter& parameter, Values& values, void* memory,
             size_t count) override;
-  std::optional<Word> pointer_instead(const Row&, const Parameter&, Values&) override {
-    return std::nullopt;
-  }
+  std::optional<Word> pointer_instead(const Row& row, const Parameter& parameter,
+                                      Values& values) override;
   Word callback(int16_t type, Values& values) override;
   void call_in_child() override {
     uint32_t count = 0;
@@ -324,6 +359,11 @@ km_copy_3d draw_copy(const Row& row, Values& values) {
 
 km_blas_vector draw_vector(Values& values) {
   km_blas_vector vector{};
+  if (t_fit.is_fitted) {
+    vector.slice = t_fit.other_slice(values);
+    vector.increment = values.random.one_in(8) ? 2 : 1;
+    return vector;
+  }
   const bool by_slice = !values.random.one_in(4);
   if (by_slice || values.is_wrong()) vector.slice = values.handle(k_km_slice, values.is_wrong());
   if (!by_slice || values.is_wrong()) vector.address = values.address(values.is_wrong());
@@ -336,6 +376,11 @@ km_blas_vector draw_vector(Values& values) {
 km_blas_matrix draw_matrix(Values& values) {
   const km_blas_vector vector = draw_vector(values);
   km_blas_matrix matrix{vector.slice, vector.address, vector.offset, 0, 0};
+  if (t_fit.is_fitted) {
+    matrix.leading_dimension = kMostFitted + values.random.below(2);
+    matrix.stride = kFittedStride;
+    return matrix;
+  }
   matrix.leading_dimension = values.is_wrong() ? values.edge() : values.random.below(16);
   matrix.stride = values.is_wrong() ? values.edge() : values.random.below(3) * 16;
   return matrix;
@@ -343,6 +388,7 @@ km_blas_matrix draw_matrix(Values& values) {
 
 km_array draw_array(Values& values) {
   const km_blas_vector vector = draw_vector(values);
+  if (t_fit.is_fitted) return {vector.slice, 0, 0, kFittedStride};
   const uint64_t stride = values.is_wrong() ? values.edge() : values.random.below(64);
   return {vector.slice, vector.address, vector.offset, stride};
 }
@@ -386,6 +432,13 @@ km_sparse_matrix draw_sparse(Values& values) {
     *size = values.is_wrong() ? values.edge() : values.random.below(12);
   }
   if (!values.random.one_in(4)) matrix.columns = matrix.rows;
+  if (t_fit.is_fitted) {
+    matrix = {};
+    matrix.format = static_cast<int32_t>(1 + values.random.below(3));
+    matrix.index_size_bytes = 4 << values.random.below(2);
+    matrix.rows = matrix.columns = values.random.between(1, kMostFitted);
+    matrix.nonzeros = values.random.below(matrix.rows + 1);
+  }
   matrix.offsets = draw_array(values);
   matrix.indices = draw_array(values);
   matrix.values = draw_array(values);
@@ -455,6 +508,93 @@ void CApi::fill(const Row& row, const Parameter& parameter, Values& values, void
   }
 }
 
+/// The scale of a reduction belongs to one kind of reduction only, a name to one type of elements.
+std::optional<Word> CApi::pointer_instead(const Row& row, const Parameter& parameter, Values&) {
+  if (!t_fit.is_fitted) return std::nullopt;
+  const bool is_scale = parameter.kind == Kind::kInput && parameter.detail == kBlasScalar;
+  if (is_scale && has_part(row, "km_comm_") && !t_fit.has_scale) return Word{0};
+  if (parameter.kind == Kind::kText && has_part(row, "_set_element_type")) return Word{0};
+  return std::nullopt;
+}
+
+Word fitted_enumerator(int16_t which, Random& random) {
+  constexpr km_data_type kTypes[] = {KM_DATA_TYPE_F32, KM_DATA_TYPE_F64, KM_DATA_TYPE_C32,
+                                     KM_DATA_TYPE_C64};
+  constexpr km_element_type kElements[] = {
+      KM_ELEMENT_TYPE_I8,  KM_ELEMENT_TYPE_U8,  KM_ELEMENT_TYPE_I32, KM_ELEMENT_TYPE_U32,
+      KM_ELEMENT_TYPE_I64, KM_ELEMENT_TYPE_U64, KM_ELEMENT_TYPE_F16, KM_ELEMENT_TYPE_BF16,
+      KM_ELEMENT_TYPE_F32, KM_ELEMENT_TYPE_F64};
+  switch (which) {
+    case kEnum_km_data_type:
+      return static_cast<Word>(random.pick(kTypes));
+    case kEnum_km_element_type:
+      return static_cast<Word>(random.pick(kElements));
+    case kEnum_km_comm_reduction:
+      t_fit.has_scale = random.one_in(4);
+      if (t_fit.has_scale) return KM_COMM_REDUCTION_SCALED_SUM;
+      return random.between(KM_COMM_REDUCTION_SUM, KM_COMM_REDUCTION_AVERAGE);
+    case kEnum_km_blas_operation:  // two of three for types, real and complex
+      return random.between(1, random.one_in(4) ? 3 : 1);
+    default:  // those of matrices: both ways that all routines have
+      return random.between(1, 2);
+  }
+}
+
+/// Numbers from the largest one down, since QR has m >= n >= k.
+void fit_words(const Row& row, Random& random, Word* words) {
+  Word size = random.between(1, kMostFitted);
+  for (size_t i = 0; i < row.parameter_count; ++i) {
+    const Parameter& parameter = row.parameters[i];
+    if (parameter.kind == Kind::kEnumerator) {
+      words[i] = fitted_enumerator(parameter.detail, random);
+    } else if (parameter.kind == Kind::kNumber) {
+      words[i] = size;
+      if (random.one_in(4)) size = random.between(1, size);
+    }
+  }
+}
+
+/// Nodes that depend on each other, and graphs that are not their own children.
+void fit_graph(const Row& row, Values& values, Word* words) {
+  if (is_named(row, "km_graph_remove_dependency")) {
+    words[1] = words[2] - 1;  // as scripts make them
+    return;
+  }
+  for (size_t i = 1; i < row.parameter_count; ++i) {
+    const Parameter& parameter = row.parameters[i];
+    if (parameter.kind != Kind::kHandle || parameter.detail != k_km_graph) continue;
+    for (int tries = 0; tries < 4 && words[i] == words[0]; ++tries) {
+      words[i] = values.shared().handles[k_km_graph].live(values.random, values.group()).value;
+    }
+  }
+}
+
+void fit(const Row& row, Values& values, Word* words) {
+  const auto is_part = [&](const char* part) { return has_part(row, part); };
+  t_fit = {};
+  t_fit.is_fitted =
+      values.random.one_in(2) && std::any_of(std::begin(kFitted), std::end(kFitted), is_part);
+  if (!t_fit.is_fitted) return;
+  if (is_part("km_graph_")) return fit_graph(row, values, words);
+  if (is_named(row, "km_tune_function")) {
+    words[1] = 0;
+    return;
+  }
+  const bool makes_comm =
+      row.parameter_count == 0 || is_part("km_comm_create") || is_named(row, "km_comm_split");
+  if (!makes_comm) fit_words(row, values.random, words);
+  // One rank is all there is; elements are no vectors.
+  const bool has_peer = row.parameters[row.parameter_count - 1].kind == Kind::kNumber;
+  if (is_part("km_comm_") && !makes_comm && has_peer) words[row.parameter_count - 1] = 0;
+  if (is_part("_element_type")) words[2] = 1;
+  if (is_named(row, "km_function_check_argument")) {
+    words[1] = 0;  // all kernels begin with an address
+    words[2] = KM_ELEMENT_TYPE_POINTER;
+    words[3] = 1;
+    words[4] = sizeof(void*);
+  }
+}
+
 void CApi::adjust(const Row& row, Values& values, Word* words) {
   for (const Parameter& parameter : row.all()) {
     if (parameter.kind != Kind::kInput || parameter.of < 0 || values.is_wrong()) continue;
@@ -486,6 +626,7 @@ void CApi::adjust(const Row& row, Values& values, Word* words) {
       if (is_count && words[i] < 4096) words[i] %= 12;
     }
   }
+  fit(row, values, words);
 }
 
 void CApi::note_new(size_t type, const PoolEntry& entry, Values& values) {
