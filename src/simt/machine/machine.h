@@ -101,6 +101,9 @@ class Machine {
   bool has_saturating_conversions() const { return facts_->saturating_conversions; }
   /// True if instructions can encode a rounding mode.
   bool has_embedded_rounding() const { return facts_->embedded_rounding; }
+  /// True if LLVM makes an instruction of `a > b ? a : b` whose result for a signalling NaN is a
+  /// quiet one, and not `b`.
+  bool maximum_quiets_nans() const { return facts_->maximum_quiets_nans; }
   /// True if one instruction computes any bitwise function of three vectors.
   bool has_ternary_logic() const { return facts_->ternary_logic; }
   /// True if one instruction selects the words of its result from anywhere in one vector, or in

@@ -46,6 +46,7 @@ struct MachineFacts {
   bool unsigned_conversions = false;
   bool saturating_conversions = false;
   bool embedded_rounding = false;
+  bool maximum_quiets_nans = false;
   bool ternary_logic = false;
   bool wide_permutes = false;
   KernelSet kernel_set = KernelSet::plain;

@@ -24,6 +24,7 @@
 #include <optional>
 
 #include "simt/passes/keep_logic_from_choices.h"
+#include "simt/passes/keep_signalling_nans.h"
 #include "simt/passes/merge_shared_atomics.h"
 #include "simt/passes/promote_variables.h"
 #include "simt/passes/registry.h"
@@ -128,6 +129,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
   passes.run(module, analyses.module);
   merge_shared_atomics(module);
   keep_logic_from_choices(module, machine);
+  keep_signalling_nans(module, machine);
 }
 
 }  // namespace km::simt

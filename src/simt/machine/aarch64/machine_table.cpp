@@ -22,6 +22,7 @@ constexpr MachineFacts kTable[] = {
         .fma = true,
         .f16_conversions = true,
         .saturating_conversions = true,
+        .maximum_quiets_nans = true,
     },
 };
 
