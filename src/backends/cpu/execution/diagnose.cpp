@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "backends/cpu/config/config.h"
-#include "base/arch/signal_context.h"
 #include "base/text.h"
 #include "simt/runtime/image.h"
 #include "simt/runtime/tensors/tensor_copy.h"
@@ -94,7 +93,8 @@ Error stack_overflow() {
 Error signal_error(const KernelFault& fault, const LaunchRun& run, const Allocations& allocations) {
   if (fault.fault.stack_overflow) return stack_overflow();
   switch (fault.fault.signal) {
-    case arch::kTrapSignal:
+    case SIGILL:
+    case SIGTRAP:
       return make_error(KM_ERROR_ILLEGAL_INSTRUCTION, "illegal instruction");
     case SIGFPE:
       return make_error(KM_ERROR_LAUNCH_FAILED, "arithmetic fault");

@@ -34,7 +34,9 @@ __thread uint64_t detail::last_seen __attribute__((tls_model("initial-exec"))) =
 
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, arch::kTrapSignal};
+// Instructions that trap raise SIGILL and invalid ones SIGTRAP, or the other way round, by
+// architecture.
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr size_t kAlternateStackBytes = 256 << 10;
 constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 

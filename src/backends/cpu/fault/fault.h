@@ -52,8 +52,8 @@ extern __thread uint64_t last_seen __attribute__((tls_model("initial-exec")));
 constexpr uint64_t kAbsenceTicks = 700;
 }  // namespace detail
 
-/// Installs the handler for SIGSEGV, SIGBUS, SIGFPE and traps, once per process. Foreign signals
-/// go to the handler that was installed before.
+/// Installs the handler for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP, once per process. Foreign
+/// signals go to the handler that was installed before.
 Status install_fault_handler();
 
 /// The signals whose handlers are checked: all, or SIGSEGV and one of the others in turn, because

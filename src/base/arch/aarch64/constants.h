@@ -16,6 +16,8 @@ constexpr uint64_t kMostPageBytes = 65536;
 constexpr uint16_t kElfMachine = 183;
 /// The byte of which instructions that trap consist: udf #0.
 constexpr uint8_t kTrapByte = 0;
+/// True if an integer division by zero raises SIGFPE, and does not just give zero.
+constexpr bool kDivisionFaults = false;
 
 }  // namespace km::arch
 

@@ -16,6 +16,8 @@ constexpr uint64_t kMostPageBytes = 4096;
 constexpr uint16_t kElfMachine = 62;
 /// The byte of which instructions that trap consist: int3.
 constexpr uint8_t kTrapByte = 0xCC;
+/// True if an integer division by zero raises SIGFPE, and does not just give zero.
+constexpr bool kDivisionFaults = true;
 
 }  // namespace km::arch
 

@@ -1,7 +1,6 @@
 // base/arch/signal_context.h for x86-64.
 #pragma once
 
-#include <signal.h>
 #include <ucontext.h>
 
 #include <cstdint>
@@ -9,9 +8,6 @@
 #include "base/no_sanitize.h"
 
 namespace km::arch {
-
-/// The signal of __builtin_trap() and of LLVM's trap.
-constexpr int kTrapSignal = SIGILL;
 
 KM_NO_SANITIZE inline uint64_t program_counter(const ucontext_t& context) {
   return static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
