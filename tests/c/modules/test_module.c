@@ -222,7 +222,7 @@ static void damaged_objects_are_refused(const fixture* f, char* data, uint64_t s
   }
   data[8] = 9; /* a later format */
   EXPECT(KM_ERROR_BUILD_MISMATCH, km_module_from_object(f->context, data, size, NULL, &none));
-  expect_message("made by build");
+  expect_message("made by code generator");
   assert_null(none);
 }
 

@@ -4,6 +4,6 @@
 
 namespace km::cpu {
 
-const char* build_id() { return KM_BUILD_ID; }
+const char* code_id() { return KM_CODE_ID; }
 
 }  // namespace km::cpu

@@ -15,8 +15,9 @@ namespace km::cpu {
 
 #include "backend/entry_types.inc"
 
-/// The build id, which the library and its plugin must share.
-const char* build_id();
+/// The id of the sources and the LLVM that make code. Builds that share it take each other's object
+/// files, also if they are for different architectures.
+const char* code_id();
 
 km_status backend_initialize(const kmb_host*, kmb_error*);
 #include "backend/entries.inc"

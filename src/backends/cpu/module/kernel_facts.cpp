@@ -117,7 +117,7 @@ std::optional<KernelFacts> KernelFacts::read(std::span<const uint8_t> data) {
 }
 
 std::string KernelFacts::key(std::string_view kernel, const Hash128& text_hash) {
-  return std::string("kernel facts\n") + build_id() + '\n' + std::string(kernel) + '\n' +
+  return std::string("kernel facts\n") + code_id() + '\n' + std::string(kernel) + '\n' +
          text_hash.text();
 }
 

@@ -19,7 +19,7 @@ void log_object(const simt::KernelInfo& kernel, const simt::Variant& variant,
 std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& variant,
                        const Hash128& ptx) {
   std::string key = "kernel\n";
-  key += build_id();
+  key += code_id();
   key += '\n';
   key += variant.machine.name();
   for (const uint32_t size : variant.block) key += ' ' + std::to_string(size);

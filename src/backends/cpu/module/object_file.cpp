@@ -11,8 +11,8 @@ namespace {
 constexpr char kMagic[] = {'K', 'M', 'O', 'B', 'J', 'E', 'C', 'T'};  // core recognises it too
 constexpr uint32_t kFormat = 1;
 
-/// The first bytes. The build, the PTX, and key and code of each entry follow, each preceded by its
-/// size.
+/// The first bytes. The code generator's id, the PTX, and key and code of each entry follow, each
+/// preceded by its size.
 struct Header {
   char magic[8];
   uint32_t format;
@@ -52,12 +52,12 @@ Error damaged() {
                     "the object file is damaged or cut off: make it again from its source");
 }
 
-Status check_origin(const Header& header, std::string_view build) {
-  if (header.format != kFormat || build != build_id()) {
+Status check_origin(const Header& header, std::string_view code) {
+  if (header.format != kFormat || code != code_id()) {
     return make_error(KM_ERROR_BUILD_MISMATCH,
-                      "the object file was made by build %.*s, this is %s: make it again from its "
-                      "source",
-                      static_cast<int>(build.size()), build.data(), build_id());
+                      "the object file was made by code generator %.*s, this build has %s: make it "
+                      "again from its source",
+                      static_cast<int>(code.size()), code.data(), code_id());
   }
   const auto machine = simt::Machine::of_number(header.machine);
   if (!machine) return damaged();
@@ -73,7 +73,7 @@ Status check_origin(const Header& header, std::string_view build) {
 
 std::string write_object_file(const ObjectFile& file) {
   std::string body;
-  append(&body, build_id(), std::strlen(build_id()));
+  append(&body, code_id(), std::strlen(code_id()));
   append(&body, file.ptx.data(), file.ptx.size());
   for (const auto& [key, object] : file.code) {
     append(&body, key.data(), key.size());
@@ -99,9 +99,9 @@ Result<ObjectFile> read_object_file(std::string_view data) {
   std::memcpy(&header, data.data(), sizeof header);
   const std::string_view body = data.substr(sizeof header);
   Reader reader(body);
-  std::string_view build, ptx, key, object;
-  if (hash128(body) != header.hash || !reader.take(&build)) return damaged();
-  KM_TRY(check_origin(header, build));
+  std::string_view code, ptx, key, object;
+  if (hash128(body) != header.hash || !reader.take(&code)) return damaged();
+  KM_TRY(check_origin(header, code));
   if (!reader.take(&ptx)) return damaged();
   ObjectFile file;
   file.machine = *simt::Machine::of_number(header.machine);  // check_origin() knows it
