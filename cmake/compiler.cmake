@@ -16,6 +16,14 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g")
 
+# The compiler searches these by itself: named again, they would come before the C++ library's. A
+# launcher of the compiler can hide them from CMake's own search.
+if(CMAKE_SYSROOT)
+  foreach(language C CXX)
+    list(APPEND CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_SYSROOT}/usr/include)
+  endforeach()
+endif()
+
 include(CheckCXXCompilerFlag)
 find_package(Threads REQUIRED)
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/arch/attributes.h"
+
 namespace km::simt {
 
 constexpr uint32_t kWarpLanes = 32;
@@ -113,10 +115,10 @@ struct RuntimeTable {
               uint8_t* fragments);
   /// Copies elements of 1, 2, 4 or 8 bytes, contiguous from lane 0 on, of some lanes to or from an
   /// array with all lanes' elements. The functions preserve all registers.
-  void (*load_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
-                     void* elements);
-  void (*store_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
-                      const void* elements);
+  KM_KEEPING_CALL void (*load_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
+                                     void* elements);
+  KM_KEEPING_CALL void (*store_lanes)(BlockState*, uint64_t address, uint32_t lanes,
+                                      AccessSite site, const void* elements);
   /// Ends the launch, because the address of the lowest of `lanes` is misaligned. `address` is lane
   /// 0's if the site has a step, otherwise that lane's own. It never returns.
   void (*misaligned)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site);

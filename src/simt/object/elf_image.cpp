@@ -89,7 +89,7 @@ Status ElfImage::add_section(uint32_t index, const Elf::Shdr& header) {
   if (header.sh_flags & SHF_WRITE) return bad(what + " is writable");
   if (header.sh_flags & SHF_TLS) return bad(what + " is thread-local");
   const uint64_t align = header.sh_addralign;
-  if (align > kPageBytes || (align & (align - 1)) != 0) {
+  if (align > arch::kLeastPageBytes || (align & (align - 1)) != 0) {
     return bad(what + " is aligned to " + std::to_string(align));
   }
   llvm::Expected<llvm::ArrayRef<uint8_t>> contents = file_.getSectionContents(header);

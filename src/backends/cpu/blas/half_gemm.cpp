@@ -80,7 +80,7 @@ class HalfGemmTask final : public Task {
 
   const kmb_blas_call call_;
   const HalfProduct whole_;
-  const HalfKernel* kernel_;
+  HalfKernel* const kernel_;
   BlasCut cut_;
 };
 

@@ -8,6 +8,10 @@
 namespace km::cpu {
 namespace {
 
+/// A mapping may begin so much before an address that is aligned to kPageBytes, since the system's
+/// pages may be smaller.
+constexpr uint64_t kMisalignedBytes = kPageBytes - arch::kLeastPageBytes;
+
 void* as_pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 }  // namespace
@@ -31,12 +35,12 @@ GuardedRange GuardedRange::reserve(uint64_t size_bytes, uint64_t below_bytes) {
   GuardedRange range;
   uint64_t size = round_up(size_bytes, kPageBytes);
   uint64_t below = kGuardBytes + round_up(below_bytes, kPageBytes);
-  uint64_t total = size + below + kGuardBytes;
+  uint64_t total = size + below + kGuardBytes + kMisalignedBytes;
   void* map = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return range;
   range.map_ = reinterpret_cast<uint64_t>(map);
   range.map_bytes_ = total;
-  range.begin_ = range.map_ + below;
+  range.begin_ = round_up(range.map_ + below, kPageBytes);
   range.size_ = size;
   return range;
 }
@@ -45,7 +49,7 @@ GuardedRange GuardedRange::make(uint64_t size_bytes, uint64_t align_bytes) {
   GuardedRange range;
   uint64_t size = round_up(size_bytes, kPageBytes);
   uint64_t slack = align_bytes > kPageBytes ? align_bytes : 0;
-  if (size < size_bytes || size + slack + 2 * kGuardBytes < size) return range;
+  if (size < size_bytes || size + slack + 2 * kGuardBytes + kMisalignedBytes < size) return range;
   range = reserve(size + slack);
   if (!range) return range;
   range.begin_ = round_up(range.begin_, align_bytes);

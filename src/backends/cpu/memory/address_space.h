@@ -10,6 +10,7 @@
 
 namespace km::cpu {
 
+// Ranges are aligned to the largest page that the system may have.
 constexpr uint64_t kPageBytes = arch::kMostPageBytes;
 constexpr uint64_t kGuardBytes = 64 << 10;
 constexpr uint64_t kHugePageBytes = 2 << 20;

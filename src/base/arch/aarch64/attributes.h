@@ -8,6 +8,7 @@
 #if !defined(__clang__)
 #error "Kernelmill for AArch64 is built by clang: gcc lacks the calling convention preserve_all"
 #endif
-/// Makes the function preserve the registers that LLVM's PreserveAll promises, so that a call from
-/// generated code spills few.
-#define KM_KEEPS_REGISTERS __attribute__((preserve_all))
+/// Makes a function preserve the registers that LLVM's PreserveAll promises, so that a call from
+/// generated code spills few. It is part of the function's type.
+#define KM_KEEPING_CALL __attribute__((preserve_all))
+#define KM_KEEPS_REGISTERS KM_KEEPING_CALL

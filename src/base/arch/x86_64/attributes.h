@@ -8,3 +8,5 @@
 /// Makes the function preserve all registers of its caller, so that a call from generated code
 /// spills none.
 #define KM_KEEPS_REGISTERS __attribute__((no_caller_saved_registers, target("general-regs-only")))
+/// Nothing: the type of such a function is that of any other.
+#define KM_KEEPING_CALL
