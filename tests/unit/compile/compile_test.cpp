@@ -3,11 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <immintrin.h>
 #include <pthread.h>
 
 #include <cstdlib>
 #include <thread>
+
+#include "base/arch/float_control.h"
 
 namespace {
 
@@ -201,13 +202,14 @@ TEST_F(Compile, FlushToZeroOfTheHostChangesNothing) {
       "__global__ void k(float* p) { const float tiny = 3e-39f; *p = tiny * 0.5f; }";
   ASSERT_TRUE(compile(source));
   const std::string expected = output_.ptx;
-  const unsigned before = _mm_getcsr();
-  _mm_setcsr(before | 0x8040);
+  const km::arch::FloatControl before = km::arch::float_control();
+  const km::arch::FloatControl flushing = before | km::arch::kFlushSubnormals;
+  km::arch::set_float_control(flushing);
   const bool ok = static_cast<bool>(compile(source));
-  const unsigned after = _mm_getcsr();
-  _mm_setcsr(before);
+  const km::arch::FloatControl after = km::arch::float_control();
+  km::arch::set_float_control(before);
   ASSERT_TRUE(ok);
-  EXPECT_EQ(after, before | 0x8040);
+  EXPECT_EQ(after, flushing);
   EXPECT_EQ(output_.ptx, expected);
 }
 

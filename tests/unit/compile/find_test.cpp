@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/arch/constants.h"
 #include "base/process/dylib.h"
 
 namespace {
@@ -83,7 +84,7 @@ TEST_F(FindNvrtc, NamedFolderInEveryLayout) {
   int number = 0;
   for (const char* layout :
        {"libnvrtc.so.13", "lib/libnvrtc.so.12", "lib64/libnvrtc.so.11.2",
-        "targets/x86_64-linux/lib/libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc.so.13",
+        "targets/" KM_TOOLKIT_FOLDER "/lib/libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc.so.13",
         "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
         "lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13"}) {
     const std::string folder = "case_" + std::to_string(number++);

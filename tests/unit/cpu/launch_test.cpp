@@ -1,10 +1,10 @@
 // Launches in mode a: every block once, in any number of threads, on the engine's stacks.
-#include <pmmintrin.h>
 
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "base/arch/float_control.h"
 #include "unit/cpu/support.h"
 
 namespace km::cpu::test {
@@ -110,29 +110,29 @@ TEST_P(LaunchTest, ArgumentsAreCopied) {
 }
 
 struct Environment {
-  unsigned mxcsr;
+  arch::FloatControl floats;
   uint64_t stack;
 };
 
 KM_TEST_CODE void read_environment(const simt::LaunchRecord* record, simt::BlockState*, uint64_t,
                                    uint64_t) {
   auto* out = argument<Environment*>(record);
-  out->mxcsr = _mm_getcsr();
+  out->floats = arch::float_control();
   out->stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  _mm_setcsr(_mm_getcsr() | _MM_FLUSH_ZERO_ON);
+  arch::set_float_control(out->floats | arch::kFlushSubnormals);
 }
 
 TEST_P(LaunchTest, FloatingPointControlIsTheEnginesInsideAndTheHostsOutside) {
   TestCode code(read_environment);
-  unsigned before = _mm_getcsr();
-  unsigned hosts = before | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON;
-  _mm_setcsr(hosts);
+  const arch::FloatControl before = arch::float_control();
+  const arch::FloatControl hosts = before | arch::kFlushSubnormals;
+  arch::set_float_control(hosts);
   Environment environment = {};
   launch(stream_, code, {1, 1, 1}, {1, 1, 1}, &environment);
   synchronize(stream_);
-  EXPECT_EQ(_mm_getcsr(), hosts);
-  _mm_setcsr(before);
-  EXPECT_EQ(environment.mxcsr, 0x1f80u);
+  EXPECT_EQ(arch::float_control(), hosts);
+  arch::set_float_control(before);
+  EXPECT_EQ(environment.floats, arch::kDefaultFloatControl);
   int local = 0;
   uint64_t distance = reinterpret_cast<uint64_t>(&local) - environment.stack;
   EXPECT_GT(distance + (1 << 20), uint64_t{2 << 20}) << "it ran on the host's stack";

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xmmintrin.h>
 
 #include <atomic>
 #include <chrono>
@@ -16,6 +15,8 @@
 #include <new>
 #include <thread>
 #include <vector>
+
+#include "base/arch/float_control.h"
 
 namespace km::simt {
 namespace {
@@ -169,18 +170,19 @@ TEST(Isolated, DoesNotBeginJobsOfCallersThatWereInterrupted) {
 }
 
 TEST(Isolated, HasTheDefaultFloatingPointEnvironment) {
-  const unsigned old = _mm_getcsr();
-  _mm_setcsr(old | 0x8040);  // flush to zero, denormals are zero: new threads inherit it
+  const arch::FloatControl old = arch::float_control();
+  arch::set_float_control(old | arch::kFlushSubnormals);  // new threads inherit it
   std::vector<std::thread> callers;
   std::atomic<int> wrong{0};
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
-      const auto csr = run_isolated([]() -> Result<unsigned> { return _mm_getcsr(); });
-      if (!csr || (*csr & 0xFFC0) != 0x1F80) ++wrong;
+      const auto control =
+          run_isolated([]() -> Result<arch::FloatControl> { return arch::float_control(); });
+      if (!control || (*control & arch::kFlushSubnormals) != 0) ++wrong;
     });
   }
   for (std::thread& caller : callers) caller.join();
-  _mm_setcsr(old);
+  arch::set_float_control(old);
   EXPECT_EQ(wrong, 0);
 }
 

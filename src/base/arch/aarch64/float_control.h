@@ -9,6 +9,8 @@ using FloatControl = uint64_t;
 
 /// No exception traps, rounding to nearest even, subnormals and the payloads of NaNs kept.
 constexpr FloatControl kDefaultFloatControl = 0;
+/// The bit by which subnormal results and operands become zero: FZ.
+constexpr FloatControl kFlushSubnormals = FloatControl{1} << 24;
 
 inline FloatControl float_control() {
   FloatControl control;

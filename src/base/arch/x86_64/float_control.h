@@ -9,6 +9,8 @@ using FloatControl = uint32_t;
 
 /// All exceptions masked, rounding to nearest even, subnormals kept.
 constexpr FloatControl kDefaultFloatControl = 0x1F80;
+/// The bits by which subnormal results and operands become zero.
+constexpr FloatControl kFlushSubnormals = 0x8040;
 
 inline FloatControl float_control() { return __builtin_ia32_stmxcsr(); }
 inline void set_float_control(FloatControl control) { __builtin_ia32_ldmxcsr(control); }
