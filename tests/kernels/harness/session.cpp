@@ -73,8 +73,10 @@ std::string read_text_file(const std::string& path) {
   return text.str();
 }
 
-std::string compile_to_ptx(const std::string& file, const std::vector<std::string>& options) {
-  const std::string source = read_text_file(kernel_folder() + "/" + file);
+namespace {
+
+std::string compile_source(const std::string& file, const std::string& source,
+                           const std::vector<std::string>& options) {
   Program program;
   require(km_program_create(source.data(), source.size(), name_in(file), &program.handle),
           "km_program_create");
@@ -91,6 +93,13 @@ std::string compile_to_ptx(const std::string& file, const std::vector<std::strin
   return copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
     return km_program_ptx(program.handle, buffer, capacity, size);
   });
+}
+
+}  // namespace
+
+std::string compile_to_ptx(const std::string& file, const std::vector<std::string>& options) {
+  const std::string source = read_text_file(kernel_folder() + "/" + file);
+  return prepared_ptx(source, options, [&] { return compile_source(file, source, options); });
 }
 
 RawBuffer::RawBuffer(Session& session, uint64_t size_bytes, const void* content)
@@ -131,6 +140,7 @@ void RawBuffer::download(void* destination) const {
 }
 
 Module::~Module() {
+  prepare_object(module_, ptx_, blocks_);
   for (auto& entry : functions_) km_function_destroy(entry.second);
   km_module_destroy(module_);
 }
@@ -195,6 +205,7 @@ Module::Launch::Launch(Module& module, const char* kernel, const Shape& shape) :
   require(km_launch_set_grid(launch_, shape.grid.x, shape.grid.y, shape.grid.z), kernel);
   require(km_launch_set_block(launch_, shape.block.x, shape.block.y, shape.block.z), kernel);
   require(km_launch_set_shared_bytes(launch_, shape.shared_bytes), kernel);
+  module.blocks_.insert({shape.block.x, shape.block.y, shape.block.z});
   const Dim& cluster = shape.cluster;
   require(km_launch_set_cluster(launch_, cluster.x, cluster.y, cluster.z), kernel);
   require(km_launch_set_cooperative(launch_, shape.is_cooperative ? 1 : 0), kernel);
@@ -215,9 +226,14 @@ km_status Module::Launch::submit_and_wait() {
   return km_stream_synchronize(module_.session_.stream());
 }
 
-Session::Session() {
+void set_default_variables() {
   // Tests have texts for the newest device; KM_CPU_CC=8.9 has the rules of the default one.
   setenv("KM_CPU_CC", "9.0", 0);
+  setenv("KM_CACHE_DIR", "off", 0);  // what is tested is made anew
+}
+
+Session::Session() {
+  set_default_variables();
   require(km_device_open(device_uri().c_str(), &device_), "km_device_open");
   const bool is_checked = std::getenv("KM_TEST_CHECKED") != nullptr;
   const auto flags = is_checked ? KM_CONTEXT_CHECKED : KM_CONTEXT_DEFAULT;
@@ -255,8 +271,13 @@ std::string Session::take_output() {
 
 std::unique_ptr<Module> Session::ptx_text(const std::string& text, const std::string& name) {
   km_module module{};
-  require(km_module_load_ptx(context_, text.data(), text.size(), name.c_str(), &module),
-          name.c_str());
+  if (const std::string object = prepared_object(text); !object.empty()) {
+    require(km_module_from_object(context_, object.data(), object.size(), name.c_str(), &module),
+            name.c_str());
+  } else {
+    require(km_module_load_ptx(context_, text.data(), text.size(), name.c_str(), &module),
+            name.c_str());
+  }
   return std::make_unique<Module>(*this, module, text);
 }
 
@@ -280,7 +301,6 @@ Session& session() {
   // A fault sticks to its context: the tests after it get a new one. Buffers of the failed test may
   // still refer to the old one.
   static std::vector<std::unique_ptr<Session>> sessions;
-  if (sessions.empty()) setenv("KM_CACHE_DIR", "off", 0);  // what is tested is made anew
   if (sessions.empty() || !sessions.back()->is_usable()) {
     sessions.push_back(std::make_unique<Session>());
   }

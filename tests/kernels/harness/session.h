@@ -14,6 +14,8 @@
 
 #include <kernelmill/c_api.h>
 
+#include "harness/prepared.h"
+
 namespace km::kernels {
 
 struct Dim {
@@ -138,6 +140,7 @@ class Module {
   km_module module_;
   std::string ptx_;
   std::map<std::string, km_function> functions_;
+  std::set<BlockSize> blocks_;  // of launches
 };
 
 /// Tests compare bits with host code, so contraction is off unless a test asks for it.
@@ -180,6 +183,10 @@ class Session {
 
 /// Called before each launch with the PTX of its module; may be empty.
 inline std::function<void(const std::string& ptx, const char* kernel)> on_kernel_run;
+
+/// Gives variables that the environment lacks the values that tests count on. The library reads
+/// them when the first device is opened.
+void set_default_variables();
 
 /// The session that tests share; tests that make a kernel fault open one of their own.
 Session& session();
