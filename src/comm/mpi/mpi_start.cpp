@@ -9,6 +9,7 @@
 #include "base/thread/clock.h"
 #include "base/thread/start_thread.h"
 #include "comm/engine/workers.h"
+#include "comm/segment/bell.h"
 
 namespace km::comm {
 
