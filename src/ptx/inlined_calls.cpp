@@ -49,12 +49,24 @@ std::optional<LocationText> read_location(std::string_view line) {
   return location;
 }
 
-/// The `.loc` directives up to a line of the text, which counts from 1.
-std::vector<LocationText> locations_before(std::string_view text, uint32_t line) {
+/// The line where the function begins that a line of the text belongs to.
+uint32_t begin_of_function(const Module& module, uint32_t line) {
+  uint32_t begin = 1;
+  for (const Function& function : module.functions) {
+    const uint32_t own = function.location.line;
+    if (!function.is_declaration && own <= line) begin = std::max(begin, own);
+  }
+  return begin;
+}
+
+/// The `.loc` directives from a line of the text up to another one; lines count from 1.
+std::vector<LocationText> locations_between(std::string_view text, uint32_t first, uint32_t line) {
   std::vector<LocationText> all;
   for (uint32_t number = 1; number < line && !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (const auto location = read_location(text.substr(0, end))) all.push_back(*location);
+    const auto location =
+        number >= first ? read_location(text.substr(0, end)) : std::optional<LocationText>();
+    if (location) all.push_back(*location);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return all;
@@ -64,7 +76,8 @@ std::vector<LocationText> locations_before(std::string_view text, uint32_t line)
 
 std::vector<std::string> callers_of_line(const Module& module, std::string_view text,
                                          uint32_t line) {
-  const std::vector<LocationText> locations = locations_before(text, line);
+  const std::vector<LocationText> locations =
+      locations_between(text, begin_of_function(module, line), line);
   std::vector<std::string> callers;
   if (locations.empty()) return callers;
   std::optional<SourceLine> call = locations.back().call;

@@ -1,4 +1,5 @@
 // Functions: signatures, directives, scopes, labels, calls.
+#include "ptx/inlined_calls.h"
 #include "support.h"
 
 namespace km::ptx::test {
@@ -194,6 +195,23 @@ TEST(Function, LocationsOfTheSource) {
   EXPECT_EQ(k.source_lines[k.code[2].source_line].column, 5u);
   EXPECT_EQ(body_error(".loc 1 2 3, foo 4\n"),
             "t.ptx:11:13: found 'foo', expected 'function_name' or 'inlined_at'");
+}
+
+TEST(Function, CallersOfALineAreThoseOfItsFunction) {
+  const std::string text = std::string(kHeader) +
+                           ".file 1 \"a.cu\"\n.visible .entry first() {\n"
+                           ".loc 1 20 7\n.loc 1 12 5, function_name $L__info, inlined_at 1 20 7\n"
+                           "membar.gl;\nret;\n}\n.visible .entry second() {\nmembar.gl;\n"
+                           ".loc 1 30 1\nret;\n}\n";
+  auto module = parse_good(text);
+  ASSERT_TRUE(module);
+  const auto callers_of = [&](size_t function, size_t instruction) {
+    const uint32_t line = module->functions[function].code[instruction].location.line;
+    return callers_of_line(*module, text, line);
+  };
+  EXPECT_EQ(callers_of(0, 0), std::vector<std::string>{"a.cu:20"});
+  EXPECT_EQ(callers_of(1, 0), std::vector<std::string>()) << "before the function's first .loc";
+  EXPECT_EQ(callers_of(1, 1), std::vector<std::string>());
 }
 
 TEST(Function, Aliases) {
