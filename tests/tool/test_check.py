@@ -30,7 +30,8 @@ ARRAYS = ("--arg", "zeros:i32[1024]", "--arg", "zeros:i32[1024]", "--arg", "i32:
 INLINED = """
 __forceinline__ __device__ void put(int* a) { a[threadIdx.x] = 1; }
 __forceinline__ __device__ void put_all(int* a) { put(a); }
-extern "C" __global__ void kernel(int* a) { put_all(a); }
+extern "C" __global__ void kernel(int* a) { put_all(a);
+  put_all(a + 32); }
 """
 
 STACK_PTX = """
@@ -520,9 +521,11 @@ class Check(Case):
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr, r"at inlined.cu:2 \(PTX line \d+\)\n    > .*\n"
                          r"    inlined at inlined.cu:3\n    > .*\n    inlined at inlined.cu:4\n")
-        found = json.loads(self.read("found.json"))["findings"][0]
+        findings = json.loads(self.read("found.json"))["findings"]
+        self.assertEqual([each["inlined_at"] for each in findings],
+                         [["inlined.cu:3", "inlined.cu:4"], ["inlined.cu:3", "inlined.cu:5"]])
+        found = findings[0]
         self.assertEqual((found["source"], found["line"]), ("inlined.cu", 2))
-        self.assertEqual(found["inlined_at"], ["inlined.cu:3", "inlined.cu:4"])
         self.assertRegex(found["position"], r"^inlined.cu:2 \(PTX line \d+\)$")
         sarif = self.run_tool("check", "--sarif", "found.sarif", "--", TOOL, "run", "inlined.cu",
                               "--device", "cpu", "--block", "32", "--arg", "zeros:i32[16]",

@@ -69,13 +69,18 @@ std::string kind_of_work(const FindingPlace& place) {
   return place.work.substr(0, place.work.rfind(" in stream "));
 }
 
+/// The line of a position, and the calls in whose place it stands.
+std::string line_of(const FindingPlace& place) {
+  const SourcePosition at = SourcePosition::of(place.position);
+  return SourcePosition::with_callers(at.text, at.callers);
+}
+
 /// The properties in which equal findings agree.
 std::string key_of(const Finding& finding) {
   std::string key;
   for (const std::string& part :
-       {finding.tool, finding.kind, finding.kernel, SourcePosition::of(finding.place.position).text,
-        SourcePosition::of(finding.other.position).text, kind_of_work(finding.place),
-        kind_of_work(finding.other)}) {
+       {finding.tool, finding.kind, finding.kernel, line_of(finding.place), line_of(finding.other),
+        kind_of_work(finding.place), kind_of_work(finding.other)}) {
     key += part + kSeparator;
   }
   // Calls of the host are of one kind only if they name as much memory.
