@@ -66,11 +66,13 @@ Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
     kernel = &storage;
   }
   Shader shader({*program_, analysed, info, *kernel, offsets_, facts_, options, choice.mode});
-  if (choice.mode == Mode::stepped) {
-    Stepped(shader, choice.spin_headers).emit();
-  } else {
-    Structured(shader).emit();
-  }
+  shader.in_threads([&] {
+    if (choice.mode == Mode::stepped) {
+      Stepped(shader, choice.spin_headers).emit();
+    } else {
+      Structured(shader).emit();
+    }
+  });
   const uint32_t nesting = shader.deepest_nesting();
   if (facts_.most_nesting != 0 && nesting > facts_.most_nesting) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX,

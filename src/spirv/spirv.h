@@ -53,6 +53,9 @@ struct DeviceFacts {
   /// Threads that have left a loop lose values of it that the driver keeps in registers, while
   /// others go on: such values must lie in memory.
   bool loses_loop_values = false;
+  /// Lanes without a thread, in a block's last vector, run loops too, with zeros for what they
+  /// load, and keep them going until the driver ends them: they must not get to one.
+  bool idle_lanes_loop = false;
   /// Threads take both sides of a branch that lies deeper than in so many branches and loops; 0: no
   /// depth does that.
   uint32_t most_nesting = 0;

@@ -41,6 +41,11 @@ void Shader::if_else(V condition, const Body& then, const Body& otherwise) {
   label(end);
 }
 
+void Shader::in_threads(const Body& body) {
+  if (!facts.idle_lanes_loop) return body();
+  if_then(has_thread(), body);
+}
+
 /// Emits a loop. The result is true for threads whose loop the driver has ended early
 /// (`most_loop_iterations`), which would have gone on.
 V Shader::loop(const std::function<V()>& body) {

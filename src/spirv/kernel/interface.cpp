@@ -172,7 +172,8 @@ V ShaderInterface::builtin(spv::BuiltIn kind, unsigned component) {
   if (known != nullptr) return known;
   auto& writer = context.writer;
   auto* word_type = b.getInt32Ty();
-  const bool is_vector = kind != spv::BuiltIn::LocalInvocationIndex;
+  const bool is_vector =
+      kind != spv::BuiltIn::LocalInvocationIndex && kind != spv::BuiltIn::SubgroupLocalInvocationId;
   auto* type = is_vector ? llvm::FixedVectorType::get(word_type, 3) : word_type;
   const Id variable = writer.global_variable(spv::StorageClass::Input, type->id());
   writer.decorate(variable, spv::Decoration::BuiltIn, {word(kind)});
@@ -182,6 +183,15 @@ V ShaderInterface::builtin(spv::BuiltIn kind, unsigned component) {
   }
   if (!is_vector) known = whole;
   return builtins_[{word(kind), component}];
+}
+
+V ShaderInterface::has_thread() {
+  context.writer.add_capability(spv::Capability::GroupNonUniform);
+  V lane = builtin(spv::BuiltIn::SubgroupLocalInvocationId, 0);
+  V nothing = b.CreateZExt(b.CreateAnd(lane, unknown_zero_), b.getInt64Ty());
+  V place = b.CreateAdd(record_, u64(offsetof(LaunchRecord, grid)));
+  V blocks = load_global(b.CreateAdd(place, nothing), b.getInt32Ty(), sizeof(uint32_t));
+  return b.CreateICmpNE(blocks, u32(0));
 }
 
 V ShaderInterface::thread_index() { return builtin(spv::BuiltIn::LocalInvocationIndex, 0); }

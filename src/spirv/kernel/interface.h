@@ -77,6 +77,9 @@ class ShaderInterface {
   bool uses_local_memory() const { return local_ != 0; }
   /// Bytes of shared memory before the dynamic part.
   uint64_t own_shared_bytes() const;
+  /// False in lanes beyond the threads of a block, for which a load by an address of their own
+  /// gives zero; one that all lanes have in common is that of the first one.
+  V has_thread();
   /// Zero, which no driver's compiler knows.
   V unknown_zero() const { return unknown_zero_; }
   /// Workgroup memory beside the kernel's own, for the largest block.

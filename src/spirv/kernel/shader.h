@@ -30,6 +30,8 @@ class Shader : public ShaderInterface {
 
   // ---- Control flow.
   using Body = std::function<void()>;
+  /// Emits code that lanes without a thread skip (`idle_lanes_loop`).
+  void in_threads(const Body& body);
   void if_then(V condition, const Body& then);
   void if_else(V condition, const Body& then, const Body& otherwise);
   /// do body while (condition that the body returns). The result is true for threads that would go

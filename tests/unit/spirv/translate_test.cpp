@@ -34,6 +34,7 @@ DeviceFacts lavapipe() {
   facts.most_loop_iterations = 65535;
   facts.memory_barriers_wait = true;
   facts.loses_loop_values = true;
+  facts.idle_lanes_loop = true;
   facts.most_nesting = 72;
   facts.f32_arithmetic = facts.f32_denormals = facts.f32_div = facts.f32_sqrt = Exactness::exact;
   facts.f64_arithmetic = facts.f64_div = facts.f64_sqrt = Exactness::exact;
@@ -259,13 +260,39 @@ TEST(Translate, DeeperNestsThanTheDriverGetsRightAreRefused) {
     const auto program = Program::load(*module, facts);
     return program ? std::string() : program.error().message;
   };
-  EXPECT_EQ(of(facts.most_nesting), "");
+  EXPECT_EQ(of(facts.most_nesting - 1), "");  // one more tells threads from idle lanes
   EXPECT_EQ(
-      of(facts.most_nesting + 1),
+      of(facts.most_nesting),
       "'nest' is not supported on 'lavapipe': its shader has 73 branches and loops one in the "
       "other, and the driver's values are wrong beyond 72");
   facts.most_nesting = 0;
   EXPECT_EQ(of(1000), "");
+}
+
+/// True if a shader reads a lane's number in its subgroup.
+bool reads_lane(const Code& code) {
+  constexpr size_t kHeaderWords = 5;
+  constexpr auto kLane = static_cast<uint32_t>(spv::BuiltIn::SubgroupLocalInvocationId);
+  for (size_t i = kHeaderWords; i < code.size(); i += code[i] >> 16) {
+    const bool decorates = (code[i] & 0xffff) == static_cast<uint32_t>(spv::Op::OpDecorate);
+    if (decorates && code[i] >> 16 == 4 && code[i + 3] == kLane &&
+        code[i + 2] == static_cast<uint32_t>(spv::Decoration::BuiltIn))
+      return true;
+  }
+  return false;
+}
+
+TEST(Translate, LanesWithoutAThreadSkipTheKernelWhereTheyWouldLoop) {
+  const auto module = ptx::parse(kSum, "sum.ptx");
+  ASSERT_TRUE(module);
+  for (const bool idle_lanes_loop : {false, true}) {
+    DeviceFacts facts = lavapipe();
+    facts.idle_lanes_loop = idle_lanes_loop;
+    const auto program = Program::load(*module, facts);
+    ASSERT_TRUE(program);
+    validate(**program, 0);
+    EXPECT_EQ(reads_lane(*translate(**program, 0, {})), idle_lanes_loop);
+  }
 }
 
 TEST(Translate, EqualInputsGiveEqualWords) {

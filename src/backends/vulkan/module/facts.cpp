@@ -83,6 +83,7 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
     facts.most_loop_iterations = kLlvmpipeLoopRounds;
     facts.memory_barriers_wait = true;
     facts.loses_loop_values = true;
+    facts.idle_lanes_loop = true;
     facts.most_nesting = kLlvmpipeNesting;
   }
   tell_arithmetic(adapter, &facts);
