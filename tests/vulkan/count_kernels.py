@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Counts the kernels of tests and benchmarks that a Vulkan device takes: how many there are, how many
-become shaders, and why the others are refused.
+"""Counts the kernels of tests and benchmarks that a Vulkan device takes: how many there are, how
+many become shaders, and why the others are refused.
 
     count_kernels.py KERNELMILL [--device URI] [--least N] [--list] [FILE ...]
 
@@ -66,7 +66,7 @@ def main():
                 reason = REASON.search(refusal)
                 refused[reason[1] if reason else refusal].append(name)
     taken = total - sum(len(names) for names in refused.values())
-    print(f"{taken} of {total} kernels in {len(files)} files run on {arguments.device}")
+    print(f"{taken} of {total} kernels in {len(files)} files become shaders on {arguments.device}")
     for reason, names in sorted(refused.items(), key=lambda entry: -len(entry[1])):
         print(f"{len(names):>4}  {reason}")
         if arguments.list:
