@@ -109,13 +109,20 @@ uint64_t host_now_ns(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* How long a child may take. An emulator takes twenty times as long to compile its kernels. */
+#ifdef KM_TEST_EMULATED
+enum { kChildLimitSeconds = 1000 };
+#else
+enum { kChildLimitSeconds = 100 };
+#endif
+
 int status_of_child(void (*check)(host*)) {
   int status = 0;
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
     host h;
-    alarm(100);
+    alarm(kChildLimitSeconds);
     host_open(&h);
     check_works(&h);
     check(&h);
