@@ -417,10 +417,21 @@ void Memory::lower_copy(const simt::Inst& inst) {
   const auto words = s.new_short_variable(b.getInt32Ty());
   for (uint32_t i = 0; i < bytes; i += 4) {
     s.store(words, s.u32(0));
-    s.if_then(b.CreateICmpUGT(kept, s.u32(i)), [&] {
-      const Place part{from.space, b.CreateAdd(from.address, s.u64(i))};
-      in_space(inst, part, 4, 4, [&](const Place& at) { s.store(words, load(at, 32, 4, false)); });
-    });
+    const auto add = [&](uint32_t offset, uint32_t size_bytes) {
+      const Place part{from.space, b.CreateAdd(from.address, s.u64(i + offset))};
+      in_space(inst, part, size_bytes, size_bytes, [&](const Place& at) {
+        V loaded = b.CreateZExt(load(at, 8 * size_bytes, size_bytes, false), b.getInt32Ty());
+        s.store(words, b.CreateOr(s.load(words), b.CreateShl(loaded, s.u32(8 * offset))));
+      });
+    };
+    // The bytes that are left may end in the middle of a word.
+    s.if_else(
+        b.CreateICmpUGE(kept, s.u32(i + 4)), [&] { add(0, 4); },
+        [&] {
+          for (uint32_t k = 0; k < 3; ++k) {
+            s.if_then(b.CreateICmpUGT(kept, s.u32(i + k)), [&] { add(k, 1); });
+          }
+        });
     const Place part{Space::shared, b.CreateAdd(to.address, s.u64(i))};
     in_space(inst, part, 4, 4, [&](const Place& at) { store(at, s.load(words), 4, false); });
   }
