@@ -148,7 +148,8 @@ ROOMS = {
     },
     "src/simt/passes": {
         "cut": set(),
-        "": {"cut"},
+        "nan": set(),
+        "": {"cut", "nan"},
     },
     "src/simt/runtime": {
         "": set(),

@@ -24,8 +24,8 @@
 #include <optional>
 
 #include "simt/passes/keep_logic_from_choices.h"
-#include "simt/passes/keep_signalling_nans.h"
 #include "simt/passes/merge_shared_atomics.h"
+#include "simt/passes/nan/keep_signalling_nans.h"
 #include "simt/passes/promote_variables.h"
 #include "simt/passes/registry.h"
 

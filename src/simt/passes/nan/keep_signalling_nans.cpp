@@ -1,4 +1,4 @@
-#include "simt/passes/keep_signalling_nans.h"
+#include "simt/passes/nan/keep_signalling_nans.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
