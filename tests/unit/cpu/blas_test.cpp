@@ -1,4 +1,6 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <array>
 #include <bit>
@@ -99,7 +101,10 @@ TEST(OpenBlas, IsLookedForWhereItIsNamed) {
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().status, KM_ERROR_BLAS_UNAVAILABLE);
   EXPECT_NE(loaded.error().message.find(both.front()), std::string::npos);
-  const auto other = OpenBlas::load("libm.so.6");
+  void* const math = dlopen("libm.so.6", RTLD_NOW);
+  link_map* place = nullptr;
+  ASSERT_EQ(dlinfo(math, RTLD_DI_LINKMAP, &place), 0);
+  const auto other = OpenBlas::load(place->l_name);
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("is not OpenBLAS"), std::string::npos);
   fs::remove_all(folder);
