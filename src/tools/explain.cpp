@@ -51,7 +51,8 @@ ExplainCommand::ExplainCommand(CLI::App& app)
       ->type_name("NAME");
   parser_
       ->add_option("-b,--block", block_,
-                   "The block size that the code is for (default 256, or what the kernel requires)")
+                   "The block size that the code is for (default 256 threads, or as many as the "
+                   "kernel can have)")
       ->type_name("X[,Y[,Z]]");
   parser_->add_flag("--json", json_, "Print it as JSON");
   add_compile_options(*parser_, options_);
@@ -64,7 +65,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A kernel that requires another block than the default is made for that one.
+/// The default block has no more threads than the kernel's launch bounds allow.
 Status ExplainCommand::prepare(km_function function) const {
   if (!block_.empty()) {
     KM_ASSIGN(const auto block, parse_dimensions(block_, "--block"));
@@ -77,6 +78,7 @@ Status ExplainCommand::prepare(km_function function) const {
                                    static_cast<uint32_t>(std::clamp<int64_t>(most, 1, 256)), 1, 1));
 }
 
+/// Kernels of which no code can be made for this block are left out with the reason.
 Status ExplainCommand::prepare_all(km_context context, const Source& source) const {
   std::string ptx = source.text;
   if (!is_ptx(file_)) {
@@ -88,15 +90,21 @@ Status ExplainCommand::prepare_all(km_context context, const Source& source) con
       km_module_load_ptx(context, ptx.data(), ptx.size(), source.path.c_str(), module.out())));
   uint32_t count = 0;
   KM_TRY(check(km_module_function_count(module.get(), &count)));
+  Status all = error(KM_ERROR_NOT_FOUND, in_quotes(file_) +
+                                             " has no kernels. A template is named with its "
+                                             "arguments: --kernel 'scale<float>'");
+  bool is_any = false;
   for (uint32_t i = 0; i < count; ++i) {
     const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
       return km_module_function_name(module.get(), i, buffer, capacity, size);
     });
     Function function;
     KM_TRY(check(km_module_function(module.get(), name.c_str(), function.out())));
-    KM_TRY(prepare(function.get()));
+    all = prepare(function.get());
+    is_any = is_any || all;
+    if (!all) note("%s", all.error().message.c_str());
   }
-  return {};
+  return is_any ? Status() : all;
 }
 
 Status ExplainCommand::prepare(const Source& source) const {

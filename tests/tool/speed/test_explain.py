@@ -118,6 +118,19 @@ class Explain(Case):
         self.assertIn("2000", self.bad(1, "explain", "k.cu", "--block", "2000"))
         self.write("broken.cu", "__global__ void f() { undeclared = 1; }\n")
         self.assertIn("undeclared", self.bad(1, "explain", "broken.cu"))
+        self.write("none.cu", "template <class T> __global__ void f(T* out) { *out = 1; }\n")
+        self.assertIn("'none.cu' has no kernels", self.bad(1, "explain", "none.cu"))
+
+    def test_kernels_for_other_blocks(self):
+        fixed = LONELY.replace("lonely(.param .u64 p)", "lonely(.param .u64 p) .reqntid 32, 2, 1")
+        free = LONELY.replace("lonely", "free")
+        self.write("two.ptx", fixed + free[free.index(".visible"):])
+        result = self.good("explain", "two.ptx")
+        self.assertIn("requires blocks of 32x2x1", result.stderr)
+        self.assertTrue(result.stdout.startswith("free: "))
+        result = self.good("explain", "two.ptx", "--block", "32,2")
+        self.assertEqual(result.stderr, "")
+        self.assertIn("\nlonely: ", "\n" + result.stdout)
 
 
 if __name__ == "__main__":
