@@ -476,8 +476,15 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
   };
   Shape result = generic(inst, block, true);
   const bool smaller = inst.ptx->opcode == Opcode::min;
-  if (plain && a.is_offset() && b.is_uniform()) return clamped(a, b, type, smaller);
-  if (plain && b.is_offset() && a.is_uniform()) return clamped(b, a, type, smaller);
+  const auto in_register = [&](unsigned i) {
+    return inst.ptx->operands[i].kind == Operand::Kind::reg;
+  };
+  if (plain && a.is_offset() && b.is_uniform() && in_register(1)) {
+    return clamped(a, b, type, smaller);
+  }
+  if (plain && b.is_offset() && a.is_uniform() && in_register(2)) {
+    return clamped(b, a, type, smaller);
+  }
   if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
   const auto choose = [&](int64_t x, int64_t y) {
     return smaller ? std::min(x, y) : std::max(x, y);

@@ -252,13 +252,19 @@ llvm::Value* Values::no_wrap_of(const Inst& inst, const Operand& operand, ValueI
   return b_.CreateICmpEQ(b_.CreateAShr(ends.first, by), b_.CreateAShr(ends.last, by));
 }
 
-/// True if a minimum or maximum with a bound clamps no lane.
+/// True if a minimum or maximum with a bound clamps no lane. Null: its lanes are equal, and so is
+/// the result.
 llvm::Value* Values::clamps_none(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type();
-  const bool is_first = has_lane_ends(inst, ptx.operands[1], type);
+  const auto is_offset = [&](unsigned i) {
+    const Operand& operand = ptx.operands[i];
+    return operand.kind == Operand::Kind::reg && shape_of(inst.read(operand.reg)).is_offset();
+  };
+  const bool is_first = is_offset(1);
+  KM_ASSERT(is_first != is_offset(2), "a speculative clamp is one of an index by a bound");
   const Operand &index = ptx.operands[is_first ? 1 : 2], &bound = ptx.operands[is_first ? 2 : 1];
-  KM_ASSERT(has_lane_ends(inst, index, type), "a speculative clamp is one of an index");
+  if (!has_lane_ends(inst, index, type)) return nullptr;
   const LaneEnds ends = ends_of(inst, index, type);
   Value* limit = as_64_bits(operand(inst, bound, type, false, false), type);
   Value* within = ptx.opcode == Opcode::min ? b_.CreateICmpSLE(ends.last, limit)

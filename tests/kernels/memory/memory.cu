@@ -493,7 +493,8 @@ extern "C" __global__ void clamped_wraps(const int* first, int bound, int* out) 
   out[4 * threadIdx.x] = low;
   out[4 * threadIdx.x + 1] = high;
   out[4 * threadIdx.x + 2] = out[4 * blockDim.x + (min(max(i, 0), 3) ^ 1)];
-  out[4 * threadIdx.x + 3] = static_cast<int>((static_cast<long long>(high) - low) >> 7);
+  out[4 * threadIdx.x + 3] =
+      static_cast<int>((static_cast<long long>(high) - low) >> 7) ^ max(i >> 31, bound);
 }
 
 /// Each sum may wrap in some lanes, so the differences of equal distances are not equal.

@@ -691,9 +691,10 @@ TEST(Memory, ClampedIndexWraps) {
       for (uint32_t t = 0; t < threads; ++t) {
         const auto i = static_cast<int32_t>(static_cast<uint32_t>(first) + t);
         const int64_t low = std::min(i, bound), high = std::max(i, bound);
-        want.insert(want.end(),
-                    {static_cast<int32_t>(low), static_cast<int32_t>(high),
-                     50 + (std::clamp(i, 0, 3) ^ 1), static_cast<int32_t>((high - low) >> 7)});
+        want.insert(
+            want.end(),
+            {static_cast<int32_t>(low), static_cast<int32_t>(high), 50 + (std::clamp(i, 0, 3) ^ 1),
+             static_cast<int32_t>((high - low) >> 7) ^ std::max(i >> 31, bound)});
       }
       Buffer<int32_t> in(session(), vector<int32_t>{first}), out(session(), content);
       kernels().run("clamped_wraps", Shape{{1}, {threads}}, in, bound, out);
