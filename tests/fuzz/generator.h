@@ -87,7 +87,6 @@ class Generator : private Draws {
   Statement carry_chain();
   Statement load_input();
   void add_place(std::vector<std::string>& lines, unsigned scale);
-  void bend_index(std::vector<std::string>& lines);
   Statement element();
   Statement own_element();
   Statement scratch_access();

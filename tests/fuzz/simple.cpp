@@ -137,33 +137,32 @@ void Generator::add_place(std::vector<std::string>& lines, unsigned scale) {
   lines.push_back("add.s64 %y3, " + one_of("%y3, %y4;", "%y4, %y3;"));
 }
 
-/// %x14 = an index from 0 to 127 of neighbouring threads that was shifted and clamped on the way,
-/// near the ends of its range, where 32 bits wrap and only some lanes are clamped.
-void Generator::bend_index(std::vector<std::string>& lines) {
-  lines.push_back("mad.lo.u32 %x14, " + one_of("%self", "%lane", "%r2", "%global") + ", " +
-                  one_of("1", "2", "4", "1") + ", " +
-                  one_of("%x9", "%r0", "0x7ffffff0", "-20", "100") + ";");
-  for (unsigned steps = 1 + below(3); steps != 0; --steps) {
-    const std::string type = one_of("s32", "u32");
-    if (chance(50)) {
-      lines.push_back("shr." + type + " %x14, %x14, " + one_of("1", "2", "1", "31") + ";");
-    } else {
-      const std::string bound = one_of("%x9", "%r0", "3", "60", "-5", "0x7ffffff8");
-      lines.push_back(one_of("min.", "max.") + type + " %x14, %x14, " + bound + ";");
-    }
-    if (chance(30)) lines.push_back("mov.b32 " + reg('r') + ", %x14;");
-  }
-  if (chance(50)) lines.push_back("max.s32 %x14, %x14, 0;");
-  lines.push_back("min.u32 %x14, %x14, 127;");
-}
-
 /// An element of the input.
 Statement Generator::element() {
   Statement statement;
   auto& lines = statement.before;
+  // %x14 = an index from 0 to 127 of neighbouring threads that was shifted and clamped on the way,
+  // near the ends of its range, where 32 bits wrap and only some lanes are clamped.
+  const auto bend_index = [&] {
+    lines.push_back("mad.lo.u32 %x14, " + one_of("%self", "%lane", "%r2", "%global") + ", " +
+                    one_of("1", "2", "4", "1") + ", " +
+                    one_of("%x9", "%r0", "0x7ffffff0", "-20", "100") + ";");
+    for (unsigned steps = 1 + below(3); steps != 0; --steps) {
+      const std::string type = one_of("s32", "u32");
+      if (chance(50)) {
+        lines.push_back("shr." + type + " %x14, %x14, " + one_of("1", "2", "1", "31") + ";");
+      } else {
+        const std::string bound = one_of("%x9", "%r0", "3", "60", "-5", "0x7ffffff8");
+        lines.push_back(one_of("min.", "max.") + type + " %x14, %x14, " + bound + ";");
+      }
+      if (chance(30)) lines.push_back("mov.b32 " + reg('r') + ", %x14;");
+    }
+    if (chance(50)) lines.push_back("max.s32 %x14, %x14, 0;");
+    lines.push_back("min.u32 %x14, %x14, 127;");
+  };
   const unsigned scale = 1U << below(4);
   if (scale == 8 && chance(60)) {
-    bend_index(lines);
+    bend_index();
   } else {
     lines.push_back("and.b32 %x14, " + reg('r') + ", " + (scale == 8 ? "127;" : "120;"));
   }
