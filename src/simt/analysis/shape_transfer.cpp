@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/assert.h"
 #include "base/integers.h"
 #include "simt/analysis/shape.h"
 
@@ -52,6 +53,17 @@ void set_bounds(Shape& shape, __int128 low, __int128 high) {
     shape.low = static_cast<int64_t>(low);
     shape.high = static_cast<int64_t>(high);
   }
+}
+
+/// Sets the bounds of a minimum or maximum, or drops them if an operand has none.
+void set_extreme_bounds(Shape& result, const Shape& a, const Shape& b, Type type, bool smaller) {
+  const auto choose = [&](int64_t x, int64_t y) {
+    return smaller ? std::min(x, y) : std::max(x, y);
+  };
+  result.bounded = false;
+  result.low = result.high = 0;
+  if (!a.bounded || !b.bounded || !fits(a, type) || !fits(b, type)) return;
+  set_bounds(result, choose(a.low, b.low), choose(a.high, b.high));
 }
 
 }  // namespace
@@ -454,15 +466,12 @@ Shape ShapeTransfer::multiply_add(const Inst& inst, BlockId block) {
 /// A clamped index keeps the distances of its lanes in packets of which no lane is clamped: most,
 /// in images whose border is repeated. Code checks that at run time, like wraps.
 Shape ShapeTransfer::clamped(const Shape& a, const Shape& bound, Type type, bool smaller) const {
-  if (ptx::size_bits(type) != 32 || bound.speculative) return Shape::varying();
+  if (ptx::size_bits(type) != 32) return Shape::varying();
+  KM_ASSERT(!bound.speculative, "only offsets are speculative");
   Shape result = a;
   result.speculative = result.wraps_below = true;
   result.align = std::min(a.align, bound.align);
-  result.bounded = a.bounded && bound.bounded && fits(a, type) && fits(bound, type);
-  result.low = result.high = 0;
-  if (!result.bounded) return result;
-  result.low = smaller ? std::min(a.low, bound.low) : std::max(a.low, bound.low);
-  result.high = smaller ? std::min(a.high, bound.high) : std::max(a.high, bound.high);
+  set_extreme_bounds(result, a, bound, type, smaller);
   return result;
 }
 
@@ -471,9 +480,6 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
   const Type type = inst.ptx->type();
   const bool plain =
       type == Type::s32 || type == Type::u32 || type == Type::s64 || type == Type::u64;
-  const auto known = [&](const Shape& s) {
-    return s.is_uniform() && s.bounded && !s.speculative && fits(s, type);
-  };
   Shape result = generic(inst, block, true);
   const bool smaller = inst.ptx->opcode == Opcode::min;
   const auto in_register = [&](unsigned i) {
@@ -485,11 +491,7 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
   if (plain && b.is_offset() && a.is_uniform() && in_register(2)) {
     return clamped(b, a, type, smaller);
   }
-  if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
-  const auto choose = [&](int64_t x, int64_t y) {
-    return smaller ? std::min(x, y) : std::max(x, y);
-  };
-  set_bounds(result, choose(a.low, b.low), choose(a.high, b.high));
+  if (plain && result.is_uniform()) set_extreme_bounds(result, a, b, type, smaller);
   return result;
 }
 
