@@ -95,6 +95,17 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   return best;
 }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  while (true) {
+    const size_t end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view near = nearest_word(word, candidates);
   return near.empty() ? std::string() : " Did you mean '" + std::string(near) + "'?";

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace km {
 
@@ -19,6 +20,9 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
 
 /// " Did you mean 'x'?" with the candidate most similar to `word`; empty if none is close enough.
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
+
+/// The parts between separators; one more than there are separators.
+std::vector<std::string> split(std::string_view text, char separator);
 
 /// "1 argument", "2 arguments": the count with its noun, which is passed in the singular.
 std::string counted(uint64_t count, std::string_view noun);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/printable.h"
+#include "ptx/place.h"
 
 namespace km::ptx {
 namespace {
@@ -83,9 +83,9 @@ std::vector<std::string> callers_of_line(const Module& module, std::string_view 
   std::optional<SourceLine> call = locations.back().call;
   // Compilers write the line of a call before the lines that are inlined there.
   for (auto at = locations.rbegin(); call && callers.size() < kMostCallers;) {
-    const auto file = module.files.find(call->file);
-    if (file == module.files.end()) break;
-    callers.push_back(printable_name(file->second) + ":" + std::to_string(call->line));
+    const std::optional<std::string> file = source_file(module, *call);
+    if (!file) break;
+    callers.push_back(*file + ":" + std::to_string(call->line));
     while (at != locations.rend() && !is_same(at->line, *call)) ++at;
     call = at != locations.rend() ? (at++)->call : std::nullopt;
   }

@@ -11,13 +11,18 @@ std::string text_place(const std::string& module_name, Location location) {
   return "PTX line " + line + ", column " + column + " of " + name;
 }
 
+std::optional<std::string> source_file(const Module& module, const SourceLine& line) {
+  const auto file = module.files.find(line.file);
+  if (file == module.files.end()) return std::nullopt;
+  return printable_name(file->second);
+}
+
 std::string source_place(const Module& module, const Function& function,
                          const Instruction& instruction) {
   if (instruction.source_line >= function.source_lines.size()) return {};
   const SourceLine& source = function.source_lines[instruction.source_line];
-  const auto file = module.files.find(source.file);
-  if (file == module.files.end()) return {};
-  return printable_name(file->second) + ":" + std::to_string(source.line);
+  const std::optional<std::string> file = source_file(module, source);
+  return file ? *file + ":" + std::to_string(source.line) : std::string();
 }
 
 std::string source_place_of_line(const Module& module, uint32_t line) {

@@ -81,16 +81,9 @@ Status CompileCommand::write_object(const std::string& output, const Source& sou
   if (!isa_.empty()) KM_TRY(set_variable("KM_CPU_OBJECT_ISA", isa_));
   Device device;
   Context context;
-  Module module;
   KM_TRY(check(km_device_open("cpu", device.out())));
   KM_TRY(check(km_context_create(device.get(), context.out())));
-  std::string ptx = source.text;
-  if (!is_ptx(file_)) {
-    KM_ASSIGN(const Program program, compile_source(source, options_, instances_));
-    ptx = program_ptx(program.get());
-  }
-  KM_TRY(check(
-      km_module_load_ptx(context.get(), ptx.data(), ptx.size(), file_.c_str(), module.out())));
+  KM_ASSIGN(const Module module, load_module(context.get(), source, options_, instances_));
   const Progress progress("making machine code for " + file_);
   return check(km_module_save_object(module.get(), output.c_str(), sizes.data(), sizes.size() / 3));
 }

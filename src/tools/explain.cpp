@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/file/named_file.h"
+#include "base/text.h"
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -35,6 +35,7 @@ class ExplainCommand : public Command {
   Status prepare(const Source& source) const;
   Status prepare_all(km_context context, const Source& source) const;
   Status prepare(km_function function) const;
+  Status prepare_at(km_module module, const std::string& name) const;
   void print(const std::vector<NotedKernel>& kernels, const std::string& text) const;
   std::string source_text(const std::string& main, const std::string& text) const;
 
@@ -58,13 +59,6 @@ ExplainCommand::ExplainCommand(CLI::App& app)
   add_compile_options(*parser_, options_);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 /// The default block has no more threads than the kernel's launch bounds allow.
 Status ExplainCommand::prepare(km_function function) const {
   if (!block_.empty()) {
@@ -78,16 +72,15 @@ Status ExplainCommand::prepare(km_function function) const {
                                    static_cast<uint32_t>(std::clamp<int64_t>(most, 1, 256)), 1, 1));
 }
 
+Status ExplainCommand::prepare_at(km_module module, const std::string& name) const {
+  Function function;
+  KM_TRY(check(km_module_function(module, name.c_str(), function.out())));
+  return prepare(function.get());
+}
+
 /// Kernels of which no code can be made for this block are left out with the reason.
 Status ExplainCommand::prepare_all(km_context context, const Source& source) const {
-  std::string ptx = source.text;
-  if (!is_ptx(file_)) {
-    KM_ASSIGN(const Program program, compile_source(source, options_, {}));
-    ptx = program_ptx(program.get());
-  }
-  Module module;
-  KM_TRY(check(
-      km_module_load_ptx(context, ptx.data(), ptx.size(), source.path.c_str(), module.out())));
+  KM_ASSIGN(const Module module, load_module(context, source, options_, {}));
   uint32_t count = 0;
   KM_TRY(check(km_module_function_count(module.get(), &count)));
   Status all = error(KM_ERROR_NOT_FOUND, in_quotes(file_) +
@@ -95,12 +88,7 @@ Status ExplainCommand::prepare_all(km_context context, const Source& source) con
                                              "arguments: --kernel 'scale<float>'");
   bool is_any = false;
   for (uint32_t i = 0; i < count; ++i) {
-    const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-      return km_module_function_name(module.get(), i, buffer, capacity, size);
-    });
-    Function function;
-    KM_TRY(check(km_module_function(module.get(), name.c_str(), function.out())));
-    all = prepare(function.get());
+    all = prepare_at(module.get(), function_name(module.get(), i));
     is_any = is_any || all;
     if (!all) note("%s", all.error().message.c_str());
   }
@@ -127,7 +115,7 @@ void ExplainCommand::print(const std::vector<NotedKernel>& kernels, const std::s
   for (const NotedKernel& kernel : kernels) {
     if (&kernel != &kernels.front()) std::printf("\n");
     const std::string main = main_file(kernel);
-    print_kernel(kernel, main, lines_of(source_text(main, text)));
+    print_kernel(kernel, main, split(source_text(main, text), '\n'));
   }
 }
 

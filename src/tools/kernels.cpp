@@ -53,12 +53,6 @@ KernelsCommand::KernelsCommand(CLI::App& app)
   add_compile_options(*parser_, options_);
 }
 
-std::string function_name(km_module module, uint32_t index) {
-  return copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-    return km_module_function_name(module, index, buffer, capacity, size);
-  });
-}
-
 /// "const float*", or "8 bytes" if neither the source nor the name determines the type.
 Result<std::string> type_text(km_function function, uint32_t index) {
   km_param_signature signature{};

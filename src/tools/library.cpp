@@ -33,6 +33,12 @@ Status check(km_status status) {
   return error(status, std::move(text));
 }
 
+std::string function_name(km_module module, uint32_t index) {
+  return copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_module_function_name(module, index, buffer, capacity, size);
+  });
+}
+
 Result<km_device_info> device_info(km_device device) {
   km_device_info info{};
   info.struct_size = sizeof info;

@@ -53,6 +53,9 @@ std::string copy_text(Call call) {
   return text;
 }
 
+/// The name in the PTX of a module's kernel.
+std::string function_name(km_module module, uint32_t index);
+
 Result<km_device_info> device_info(km_device device);
 
 /// "1.0.0".

@@ -13,17 +13,6 @@ using Arguments = std::vector<Argument>;
 
 constexpr const char* kKinds = "in:, out:, inout:, zeros:, print:, or a typed number such as i32:5";
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  size_t start = 0;
-  while (true) {
-    const size_t end = text.find(separator, start);
-    parts.push_back(text.substr(start, end - start));
-    if (end == std::string::npos) return parts;
-    start = end + 1;
-  }
-}
-
 std::optional<uint64_t> parse_count(std::string_view text) {
   uint64_t value = 0;
   const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -8,20 +8,13 @@
 #include <sstream>
 
 #include "base/file/file.h"
+#include "base/text.h"
 
 namespace km::tools {
 namespace {
 
 constexpr char kSeparator = '\x1f';
 constexpr size_t kFindingFields = 21, kCountFields = 4;
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  std::istringstream text(line);
-  for (std::string field; std::getline(text, field, kSeparator);) fields.push_back(field);
-  if (line.ends_with(kSeparator)) fields.emplace_back();
-  return fields;
-}
 
 uint64_t number_of(const std::string& text) {
   uint64_t number = 0;
@@ -69,7 +62,7 @@ Result<std::vector<ToldFinding>> FindingsFile::read() {
   std::map<std::pair<std::string, std::string>, size_t> places;  // by process and number
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const std::vector<std::string> fields = fields_of(line);
+    const std::vector<std::string> fields = split(line, kSeparator);
     if (fields.size() == kFindingFields && fields[0] == "finding") {
       places[{fields[1], fields[2]}] = all.size();
       all.push_back(finding_of(fields));

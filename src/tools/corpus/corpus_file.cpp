@@ -68,9 +68,7 @@ double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_
 /// Examines a kernel, with a block size that its launch bounds allow.
 Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
   Json result;
-  const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-    return km_module_function_name(module, index, buffer, capacity, size);
-  });
+  const std::string name = function_name(module, index);
   result["name"] = name;
   Function function;
   Status status = check(km_module_function(module, name.c_str(), function.out()));

@@ -4,8 +4,9 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
-#include <tuple>
 #include <utility>
+
+#include "base/text.h"
 
 namespace km::tools {
 
@@ -14,20 +15,13 @@ namespace {
 constexpr const char* kHeading = "==== lines of ";
 using Lines = std::map<std::pair<std::string, uint32_t>, NotedLine>;
 
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  std::istringstream in(line);
-  for (std::string field; std::getline(in, field, '\t');) fields.push_back(field);
-  return fields;
-}
-
 void add(const std::vector<std::string>& fields, Lines* lines) {
   const auto number = static_cast<uint32_t>(std::strtoul(fields[2].c_str(), nullptr, 10));
   NotedLine& line = (*lines)[{fields[1], number}];
   line.file = fields[1];
   line.line = number;
   const double cost = std::strtod(fields[3].c_str(), nullptr);
-  const std::string text = fields.size() > 4 ? fields[4] : "";
+  const std::string& text = fields[4];
   line.cost += cost;
   auto same = std::find_if(line.notes.begin(), line.notes.end(), [&](const Note& note) {
     return note.kind == fields[0] && note.text == text;
@@ -42,7 +36,7 @@ NotedKernel kernel_of(std::string symbol, const std::vector<std::string>& head, 
   kernel.symbol = std::move(symbol);
   kernel.mode = head[1];
   kernel.lanes = static_cast<uint32_t>(std::strtoul(head[2].c_str(), nullptr, 10));
-  if (head.size() > 3) kernel.reason = head[3];
+  kernel.reason = head[3];
   kernel.cost = 1e-9;
   for (auto& [place, line] : lines) {
     kernel.cost += line.cost;
@@ -97,13 +91,13 @@ std::vector<NotedKernel> take_notes(std::string* dump) {
   };
   std::istringstream in(*dump);
   for (std::string line; std::getline(in, line);) {
-    const std::vector<std::string> fields = fields_of(line);
+    const std::vector<std::string> fields = split(line, '\t');
     if (line.starts_with(kHeading)) {
       end_kernel();
       symbol = line.substr(std::string(kHeading).size());
-    } else if (fields.size() >= 3 && fields[0] == "plan") {
+    } else if (fields.size() == 4 && fields[0] == "plan") {
       head = fields;
-    } else if (fields.size() >= 4 && !head.empty()) {
+    } else if (fields.size() == 5 && !head.empty()) {
       add(fields, &lines);
     } else {
       rest += line + "\n";

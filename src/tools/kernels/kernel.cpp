@@ -13,11 +13,7 @@ std::vector<std::string> kernel_names(km_module module) {
   uint32_t count = 0;
   km_module_function_count(module, &count);
   std::vector<std::string> names;
-  for (uint32_t i = 0; i < count; ++i) {
-    names.push_back(copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-      return km_module_function_name(module, i, buffer, capacity, size);
-    }));
-  }
+  for (uint32_t i = 0; i < count; ++i) names.push_back(function_name(module, i));
   return names;
 }
 
@@ -104,6 +100,19 @@ Status load_cuda(km_context context, const Source& source, const CompileOptions&
 bool is_ptx(const std::string& path) { return path.ends_with(".ptx"); }
 bool is_cuda(const std::string& path) { return path.ends_with(".cu"); }
 bool is_object(const std::string& path) { return path.ends_with(".kmo"); }
+
+Result<Module> load_module(km_context context, const Source& source, const CompileOptions& options,
+                           const std::vector<std::string>& instances) {
+  std::string ptx = source.text;
+  if (!is_ptx(source.path)) {
+    KM_ASSIGN(const Program program, compile_source(source, options, instances));
+    ptx = program_ptx(program.get());
+  }
+  Module module;
+  KM_TRY(check(
+      km_module_load_ptx(context, ptx.data(), ptx.size(), source.path.c_str(), module.out())));
+  return module;
+}
 
 Result<Kernel> load_kernel(km_context context, const Source& source, const CompileOptions& options,
                            const std::string& name) {

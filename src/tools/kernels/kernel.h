@@ -16,6 +16,10 @@ struct Kernel {
   double load_ms = 0;
 };
 
+/// Loads all kernels of PTX or CUDA C++, and of `instances` of its templates.
+Result<Module> load_module(km_context context, const Source& source, const CompileOptions& options,
+                           const std::vector<std::string>& instances);
+
 /// Loads `source` (CUDA C++, or PTX if the path ends in .ptx) and looks up `name`: a name in the
 /// PTX, a name in the source, or a template instance such as scale<float>. An empty name selects
 /// the only kernel of the file.

@@ -128,9 +128,7 @@ Status add_kernels(km_module module, const DebugInfo& info, const InstanceNames&
   KM_TRY(check(km_module_function_count(module, &count)));
   Inspector inspector(info, wrapper);
   for (uint32_t i = 0; i < count; ++i) {
-    const std::string symbol = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-      return km_module_function_name(module, i, buffer, capacity, size);
-    });
+    const std::string symbol = function_name(module, i);
     Function function;
     KM_TRY(check(km_module_function(module, symbol.c_str(), function.out())));
     KM_ASSIGN(WrapKernel kernel,

@@ -132,6 +132,21 @@ class Explain(Case):
         self.assertEqual(result.stderr, "")
         self.assertIn("\nlonely: ", "\n" + result.stdout)
 
+    def test_refused_kernels(self):
+        self.write("two.ptx", LONELY + """
+.visible .entry picture(.param .u64 texture)
+{
+  .reg .b64 %rd;
+  .reg .f32 %f<7>;
+  ld.param.u64 %rd, [texture];
+  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd, {%f5, %f6}], %f5;
+  ret;
+}
+""")
+        result = self.good("explain", "two.ptx")
+        self.assertIn("in 'picture' is not supported by the cpu backend", result.stderr)
+        self.assertTrue(result.stdout.startswith("lonely: "))
+
 
 if __name__ == "__main__":
     unittest.main()

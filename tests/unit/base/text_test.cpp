@@ -19,6 +19,13 @@ TEST(Text, EditDistance) {
   EXPECT_EQ(edit_distance("abcd", "badc"), 2u);
 }
 
+TEST(Text, Split) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(split("", ','), Parts{""});
+  EXPECT_EQ(split("one", ','), Parts{"one"});
+  EXPECT_EQ(split(",a,,b,", ','), (Parts{"", "a", "", "b", ""}));
+}
+
 TEST(Text, NearestWordIsNearEnoughOrNone) {
   const std::vector<std::string_view> words = {"blur_rows", "blur_columns", "sobel"};
   EXPECT_EQ(nearest_word("blur_row", words), "blur_rows");

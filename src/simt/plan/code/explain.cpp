@@ -5,12 +5,12 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "ptx/place.h"
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
 
-using ptx::Modifier;
 using ptx::Opcode;
 
 namespace {
@@ -61,9 +61,8 @@ void Explanation::add(const ptx::Instruction& ptx, BlockId block, const Note& no
   std::string file;
   if (ptx.source_line < kernel_.function->source_lines.size()) {
     const ptx::SourceLine& source = kernel_.function->source_lines[ptx.source_line];
-    const auto found = kernel_.module->files.find(source.file);
-    if (found != kernel_.module->files.end()) {
-      file = printable_name(found->second);
+    if (const auto found = ptx::source_file(*kernel_.module, source)) {
+      file = *found;
       line = source.line;
     }
   }
