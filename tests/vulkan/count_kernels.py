@@ -17,22 +17,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/kernels", "bench/kernels")
-# NVRTC's architectures, of which the first that compiles a file is taken.
-ARCHITECTURES = ("90", "90a", "100a")
+# Options of NVRTC, of which the first that compile a file are taken.
+OPTIONS = ((), ("--nvrtc=-rdc=true",))
 # A refusal without its place, instruction and device, which differ from kernel to kernel.
 REASON = re.compile(r"is not supported on '[^']*': (.*)", re.DOTALL)
 
 
 def listed(command, path, device):
     """The kernels of a file, and the message if there is none that the device takes."""
-    ways = [["--arch", name] for name in ARCHITECTURES] if path.suffix == ".cu" else [[]]
-    for way in ways:
-        done = subprocess.run([command, "kernels", path, "--json", "--device", device, *way],
-                              capture_output=True, text=True)
+    architecture = ["--arch", "90"] if path.suffix == ".cu" else []
+    for options in OPTIONS:
+        done = subprocess.run([command, "kernels", path, "--json", "--device", device,
+                               *architecture, *options], capture_output=True, text=True)
         answer = json.loads(done.stdout)
         if isinstance(answer, list):
             return answer, ""
-        if answer["error"]["status"] != "KM_ERROR_COMPILATION":
+        if answer["error"]["status"] != "KM_ERROR_COMPILATION_FAILED":
             break
     return [], answer["error"]["message"]
 
@@ -58,15 +58,21 @@ def main():
     files = arguments.files or sorted(path for folder in FOLDERS
                                       for path in (ROOT / folder).rglob("*")
                                       if path.suffix in (".cu", ".ptx"))
-    total, refused = 0, collections.defaultdict(list)
+    total, refused, unread = 0, collections.defaultdict(list), []
     for path in files:
-        for name, refusal in kernels_of(arguments.command, path, arguments.device):
+        kernels = kernels_of(arguments.command, path, arguments.device)
+        if not kernels:
+            unread.append(path.name)
+        for name, refusal in kernels:
             total += 1
             if refusal:
                 reason = REASON.search(refusal)
                 refused[reason[1] if reason else refusal].append(name)
     taken = total - sum(len(names) for names in refused.values())
-    print(f"{taken} of {total} kernels in {len(files)} files become shaders on {arguments.device}")
+    print(f"{taken} of {total} kernels in {len(files) - len(unread)} files become shaders on "
+          f"{arguments.device}")
+    if unread:
+        print("files whose kernels the command does not list:", ", ".join(unread))
     for reason, names in sorted(refused.items(), key=lambda entry: -len(entry[1])):
         print(f"{len(names):>4}  {reason}")
         if arguments.list:
