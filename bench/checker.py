@@ -19,7 +19,7 @@ from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
 TOOLS = ("memory", "init", "race", "streams", "all")
-# What the table calls it, the folder, and the options of `kernelmill run`.
+# A case has its name in the table, the folder, and the options of `kernelmill run`.
 CASES = (
     ("saxpy, 1M elements", "saxpy",
      "-g 4096 -b 256 -a f32:2 -a zeros:f32[1048576] -a zeros:f32[1048576] -a i32:1048576"),

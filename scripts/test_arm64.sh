@@ -7,8 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/duration.sh
 
 preset=$1
-native=build/$preset
-[[ $preset != ci ]] || native=build/release
+native=build/${preset/%ci/release}  # where CMakePresets.json has it
 arm64=build/arm64
 prepared=$arm64/tests/prepared
 

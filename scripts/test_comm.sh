@@ -7,8 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1 rounds=$2
 scripts/build.sh "$preset" km_unit_comm kernelmill kernelmill-cpu km_c_comm
-[[ $preset == ci ]] && preset=release
-tests=$PWD/build/$preset/tests
+tests=$PWD/build/${preset/%ci/release}/tests  # where CMakePresets.json has it
 export KM_CACHE_DIR=off
 
 files() { find /dev/shm -mindepth 1 | sort; }

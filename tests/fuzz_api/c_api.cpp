@@ -142,7 +142,7 @@ constexpr const char* kFitted[] = {"km_blas_",
                                    "km_tune_function"};
 constexpr Word kMostFitted = 4;         // the sizes of matrices
 constexpr uint64_t kFittedStride = 32;  // between matrices of a batch
-/// What the operands of this thread's call are.
+/// The kind of operands of this thread's call.
 struct Fit {
   bool is_fitted = false, has_scale = false;
   std::vector<Word> slices;

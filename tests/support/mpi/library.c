@@ -5,7 +5,7 @@
  *   KM_FAKE_MPI_FAIL     "MPI_Isend 3": from the third call on, MPI_Isend gives the error 17
  *   KM_FAKE_MPI_VERSION  the text of the library's version
  *   KM_FAKE_MPI_LEVEL    the support of threads; 3 is MPI_THREAD_MULTIPLE
- * As with real ones, a call after MPI_Finalize, or with what is no object, ends the process. */
+ * A call after MPI_Finalize, or with what is no object, ends the process, as real ones do. */
 #include "library.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What tests know of the scripted MPI. */
+/* The scripted MPI, as tests know it. */
 #ifndef KM_TESTS_SUPPORT_MPI_LIBRARY_H
 #define KM_TESTS_SUPPORT_MPI_LIBRARY_H
 

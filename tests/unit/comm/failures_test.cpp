@@ -54,7 +54,7 @@ std::string end(Rank& rank) {
   return text + left;
 }
 
-/// What rank 1 does instead of its part, and the others' texts.
+/// One way to fail: an act of rank 1 instead of its part, and the others' texts.
 struct Case {
   std::function<std::string(const UniqueId& id)> fails;
   const char* others;         // part of the texts of ranks 0 and 2

@@ -165,7 +165,7 @@ Result<Object> compiled(std::string text, const std::array<const char*, 3>& type
   return emit_object(*module, *target);
 }
 
-// What a select gives for a signalling NaN differs from what AArch64's maximum gives.
+// A select gives another result for a signalling NaN than AArch64's maximum.
 TEST(Target, KeepsChoicesOfSignallingNans) {
   const std::string choices = R"(
     define TYPE @km_entry(TYPE %a) {

@@ -332,7 +332,7 @@ pub struct ProfileCounter {
     pub source: String,
     /// The line of the source; 0 when it is unknown.
     pub line: u64,
-    /// Whether this is the total of the kernel.
+    /// True for the total of the kernel.
     pub is_total: bool,
 }
 
