@@ -29,18 +29,43 @@ UndefinedMemory::Part::Part(uint64_t /*begin*/, uint64_t size_bytes) {
   KM_ASSERT(size_bytes == kBytes, "a part of another size than its table has");
 }
 
-void UndefinedMemory::Part::set(uint64_t first, uint64_t count, bool is_undefined) {
+/// Sets or clears bits of one word, and returns how many have changed. Whole words are exchanged,
+/// because reading and changing some bits at once is a loop on x86.
+uint64_t UndefinedMemory::Part::set_in_word(uint64_t first, uint64_t count, bool is_undefined) {
   std::atomic<uint64_t>& word = words[first / kWordBits];
-  const uint64_t mask = bits(first % kWordBits, count);
-  if (is_undefined) {
-    const uint64_t before = word.fetch_or(mask, std::memory_order_relaxed);
-    const auto more = static_cast<uint32_t>(std::popcount(mask & ~before));
-    undefined_bytes.fetch_add(more, std::memory_order_relaxed);
-  } else if ((word.load(std::memory_order_relaxed) & mask) != 0) {
-    const uint64_t before = word.fetch_and(~mask, std::memory_order_relaxed);
-    const auto fewer = static_cast<uint32_t>(std::popcount(mask & before));
-    undefined_bytes.fetch_sub(fewer, std::memory_order_relaxed);
+  const uint64_t mask = bits(first % kWordBits, count), wanted = is_undefined ? UINT64_MAX : 0;
+  uint64_t before = word.load(std::memory_order_relaxed);
+  if (((before ^ wanted) & mask) == 0) return 0;
+  if (mask == UINT64_MAX) {
+    before = word.exchange(wanted, std::memory_order_relaxed);
+    if (before == ~wanted) return kWordBits;
+  } else if (is_undefined) {
+    before = word.fetch_or(mask, std::memory_order_relaxed);
+  } else {
+    before = word.fetch_and(~mask, std::memory_order_relaxed);
   }
+  return static_cast<uint64_t>(std::popcount((before ^ wanted) & mask));
+}
+
+void UndefinedMemory::Part::set(uint64_t first, uint64_t last, bool is_undefined) {
+  KM_ASSERT(first <= last && last <= kBytes, "bytes are set that the part does not have");
+  uint64_t changed = 0;
+  while (first < last) {
+    const uint64_t count = std::min(kWordBits - first % kWordBits, last - first);
+    changed += set_in_word(first, count, is_undefined);
+    first += count;
+  }
+  if (changed == 0) return;
+  const auto more = static_cast<uint32_t>(is_undefined ? changed : 0 - changed);
+  undefined_bytes.fetch_add(more, std::memory_order_relaxed);
+}
+
+/// True if the bytes are defined. Most are of one word.
+bool UndefinedMemory::Part::holds_defined(uint64_t first, uint64_t size_bytes) const {
+  const uint64_t begin = first % kWordBits, last = first + size_bytes;
+  if (begin + size_bytes > kWordBits) return first_undefined(first, last) == last;
+  const uint64_t word = words[first / kWordBits].load(std::memory_order_relaxed);
+  return (word & bits(begin, size_bytes)) == 0;
 }
 
 /// The first undefined byte of [first, last); `last` if there is none.
@@ -73,11 +98,9 @@ void UndefinedMemory::set(uint64_t address, uint64_t size_bytes, bool is_undefin
   for (const uint64_t end = address + size_bytes; address < end;) {
     const uint64_t last = std::min(end, part_end(address));
     Part* const part = is_undefined ? parts_.make(address) : parts_.find(address);
-    const bool changes = part != nullptr && (is_undefined || !part->is_defined());
-    while (changes && address < last) {
-      const uint64_t count = std::min(Part::kWordBits - address % Part::kWordBits, last - address);
-      part->set(address % Part::kBytes, count, is_undefined);
-      address += count;
+    const uint64_t base = part_begin(address);
+    if (part != nullptr && (is_undefined || !part->is_defined())) {
+      part->set(address - base, last - base, is_undefined);
     }
     address = last;
   }
@@ -110,8 +133,7 @@ bool UndefinedMemory::are_defined(const uint64_t* addresses, uint32_t lanes,
     const bool is_beyond = address + size_bytes > base + Part::kBytes;
     if (is_beyond && first_undefined(address, size_bytes) != size_bytes) return false;
     if (is_beyond || part == nullptr) continue;
-    const uint64_t first = address - base, last = first + size_bytes;
-    if (part->first_undefined(first, last) != last) return false;
+    if (!part->holds_defined(address - base, size_bytes)) return false;
   }
   return true;
 }
@@ -157,11 +179,7 @@ void UndefinedMemory::copy(uint64_t to, uint64_t from, uint64_t size_bytes) {
 }
 
 void UndefinedMemory::define_all() {
-  parts_.for_each([](Part& part) {
-    for (uint64_t at = 0; at < Part::kBytes; at += Part::kWordBits) {
-      part.set(at, Part::kWordBits, false);
-    }
-  });
+  parts_.for_each([](Part& part) { part.set(0, Part::kBytes, false); });
 }
 
 }  // namespace km::cpu

@@ -44,7 +44,9 @@ class UndefinedMemory {
                               kWords = kBytes / kWordBits;
 
     Part(uint64_t /*begin*/, uint64_t size_bytes);
-    void set(uint64_t first, uint64_t count, bool is_undefined);
+    uint64_t set_in_word(uint64_t first, uint64_t count, bool is_undefined);
+    void set(uint64_t first, uint64_t last, bool is_undefined);
+    bool holds_defined(uint64_t first, uint64_t size_bytes) const;
     uint64_t first_undefined(uint64_t first, uint64_t last) const;
     uint64_t after_last_undefined(uint64_t first, uint64_t last) const;
     bool is_defined() const { return undefined_bytes.load(std::memory_order_relaxed) == 0; }
