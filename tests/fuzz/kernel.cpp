@@ -170,7 +170,7 @@ constexpr const char* kPrologue = R"(  mov.u32 %x0, %tid.x;
   and.b32 %x13, %self, 1;
   setp.eq.u32 %p3, %x13, 0;
   st.local.v4.b32 [own], {%r4, %r5, %r2, %r7};
-  st.local.v2.b64 [own+16], {%l0, %l2};
+  st.local.v4.b32 [own+16], {%r0, %r1, %r3, %r4};
 )";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

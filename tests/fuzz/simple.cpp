@@ -248,7 +248,7 @@ Statement Generator::local_access() {
   lines.push_back("mov.u64 %y3, own;");
   lines.push_back("mad.wide.u32 %y3, %x14, 8, %y3;");
   std::string space = "local.";
-  if (chance(30)) {
+  if (chance(10)) {  // elements of kernels without it lie side by side
     lines.push_back("cvta.local.u64 %y3, %y3;");
     space = "";
   }

@@ -144,14 +144,15 @@ Shape ShapeTransfer::shared_address(const Operand& operand) const {
   return shape;
 }
 
-/// The local memory of lane l starts l strides after that of lane 0; a stride is a multiple of 16.
+/// The local memory of lane l starts l strides after that of lane 0.
 Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
   Offsets offsets{};
   for (uint32_t l = 0; l < shapes_.options.lanes; ++l) {
     offsets[l] = static_cast<int64_t>(l * shapes_.options.local_stride_bytes);
   }
   Shape shape;
-  shape.align = std::min<uint8_t>(4, trailing_zeros(symbol.align_bytes | offset));
+  const auto stride = static_cast<int64_t>(shapes_.options.local_stride_bytes);
+  shape.align = std::min<uint8_t>(4, trailing_zeros(symbol.align_bytes | offset | stride));
   return normalised(shape, offsets, Type::u64);
 }
 

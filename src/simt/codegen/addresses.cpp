@@ -1,6 +1,7 @@
 #include "simt/codegen/addresses.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/arch/constants.h"
 #include "base/assert.h"
@@ -90,6 +91,12 @@ Address Addresses::symbol_address_of(const Operand& operand, ptx::Space space) {
   const auto& symbol = kernel_.symbol_of(operand);
   const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
   address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
+  if (space == ptx::Space::local && plan_.layout->is_side_by_side()) {
+    address.base = registers_.symbol_address(operand, false);
+    address.offsets = &local_distances_;
+    address.exact = [this, &operand] { return registers_.symbol_address(operand, true); };
+    return address;
+  }
   if (space == ptx::Space::local) {
     address.lanes = registers_.symbol_address(operand, true);
     return address;
@@ -152,6 +159,72 @@ Address Addresses::address_of(const Inst& inst, const Operand& operand, ptx::Spa
     address.exact = [this, value, finish] { return finish(values_.vector(value)); };
   }
   return address;
+}
+
+/// True if the lanes access one place of their local memories.
+bool Addresses::is_at_own_distance(const Address& address) const {
+  return address.offsets != nullptr &&
+         std::equal(local_distances_.begin(), local_distances_.begin() + lanes_,
+                    address.offsets->begin());
+}
+
+/// The offset from the begin of the lane's memory becomes one over that of all lanes.
+llvm::Value* Addresses::side_by_side(Value* address, bool as_vector) {
+  Value* const begin = registers_.local_begin(as_vector);
+  Value* const lanes = i64(lanes_);
+  Value* const offset = b_.CreateSub(address, begin);
+  return b_.CreateAdd(begin, b_.CreateMul(offset, as_vector ? splat(lanes) : lanes));
+}
+
+Address Addresses::side_by_side(const Address& address) {
+  KM_ASSERT(plan_.layout->is_side_by_side() && address.space == ptx::Space::local,
+            "only local memory has its elements side by side, and not in each kernel");
+  Address place;
+  place.space = address.space;
+  place.align_bits = static_cast<unsigned>(std::countr_zero(plan_.layout->local_element_bytes));
+  const bool is_single = address.lanes == nullptr && address.offsets == nullptr;
+  if (!is_at_own_distance(address) && !is_single) {
+    place.lanes = place.start = side_by_side(lanes_of(address), true);
+    return place;
+  }
+  place.base = side_by_side(address.base, false);
+  if (is_single) return place;
+  place.offsets = &local_distances_;
+  place.ok = address.ok;
+  place.exact = [this, exact = address.exact] { return side_by_side(exact(), true); };
+  return place;
+}
+
+Address Addresses::in_first_lane(const Address& address) {
+  Address place;
+  place.space = address.space;
+  if (address.lanes == nullptr && (address.offsets == nullptr || is_at_own_distance(address))) {
+    place.base = address.base;
+    return place;
+  }
+  Value* const distances =
+      b_.CreateSub(registers_.local_begin(true), splat(registers_.local_begin(false)));
+  place.lanes = b_.CreateSub(lanes_of(address), distances);
+  return place;
+}
+
+Address Addresses::moved(const Address& address, uint64_t distance_bytes) {
+  Address place = address;
+  place.index = {};
+  place.start = place.congruent = place.low_lanes = nullptr;
+  place.varying = kNone;
+  place.align_bits =
+      std::min<unsigned>(place.align_bits, static_cast<unsigned>(std::countr_zero(distance_bytes)));
+  if (address.base != nullptr) place.base = b_.CreateAdd(address.base, i64(distance_bytes));
+  if (address.lanes != nullptr) {
+    place.lanes = place.start = b_.CreateAdd(address.lanes, splat(i64(distance_bytes)));
+  }
+  if (address.exact) {
+    place.exact = [this, exact = address.exact, distance_bytes] {
+      return b_.CreateAdd(exact(), splat(i64(distance_bytes)));
+    };
+  }
+  return place;
 }
 
 llvm::Value* Addresses::lanes_of(const Address& address) {

@@ -44,12 +44,24 @@ class Addresses : private EmitterBase {
  public:
   Addresses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
             SpecialRegisters& registers, Values& values)
-      : EmitterBase(builder, plan), frame_(frame), registers_(registers), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), registers_(registers), values_(values) {
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      local_distances_[l] = static_cast<int64_t>(l * plan_.layout->local_stride_bytes());
+    }
+  }
 
   /// The address of an operand in a state space. A shared address is a signed 32-bit offset into
   /// the block's window, so base + offset is also right if a packet's base is below the window and
   /// only lanes inside it are active.
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
+  /// The place of an address in local memory whose elements lie side by side
+  /// (MemoryLayout::local_element_bytes).
+  Address side_by_side(const Address& address);
+  /// The place in lane 0's memory whose distance from its begin is that of the address in the
+  /// lane's own: lane 0's begin is aligned, that of others for one element only.
+  Address in_first_lane(const Address& address);
+  /// An address a number of bytes farther in memory.
+  Address moved(const Address& address, uint64_t distance_bytes);
   /// Every lane's address as a vector of i64.
   Value* lanes_of(const Address& address);
   /// The addresses as indices if lanes are at constant distances: indices take half the space of
@@ -72,10 +84,13 @@ class Addresses : private EmitterBase {
  private:
   Address symbol_address_of(const ptx::Operand& operand, ptx::Space space);
   void add_form(Address& address, const Inst& inst, const ptx::Operand& operand);
+  bool is_at_own_distance(const Address& address) const;
+  Value* side_by_side(Value* address, bool as_vector);
 
   LaunchFrame& frame_;
   SpecialRegisters& registers_;
   Values& values_;
+  Offsets local_distances_{};  // of the lanes' local memories
 };
 
 }  // namespace km::simt

@@ -189,6 +189,15 @@ llvm::Value* SpecialRegisters::parameter_address(const Operand& operand) {
   return b_.CreateAdd(b_.CreatePtrToInt(frame_.params(), b_.getInt64Ty()), i64(offset));
 }
 
+llvm::Value* SpecialRegisters::local_begin(bool as_vector) {
+  if (!as_vector) return frame_.local_base();
+  std::vector<llvm::Constant*> lanes;
+  for (uint64_t l = 0; l < lanes_; ++l) {
+    lanes.push_back(b_.getInt64(l * plan_.layout->local_stride_bytes()));
+  }
+  return b_.CreateAdd(splat(frame_.local_base()), llvm::ConstantVector::get(lanes));
+}
+
 llvm::Value* SpecialRegisters::symbol_address(const Operand& operand, bool as_vector) {
   const auto& symbol = kernel_.symbol_of(operand);
   // The value of a texture or surface is its handle, which is the content of the variable or
@@ -207,13 +216,9 @@ llvm::Value* SpecialRegisters::symbol_address(const Operand& operand, bool as_ve
     case ptx::Space::shared:
       return i64(plan_.layout->shared.at(key) + offset);
     case ptx::Space::local: {
-      Value* base = b_.CreateAdd(frame_.local_base(), i64(plan_.layout->local.at(key) + offset));
-      if (!as_vector) return base;
-      std::vector<llvm::Constant*> lanes;
-      for (uint64_t l = 0; l < lanes_; ++l) {
-        lanes.push_back(b_.getInt64(l * plan_.layout->local_stride_bytes()));
-      }
-      return b_.CreateAdd(splat(base), llvm::ConstantVector::get(lanes));
+      const uint64_t distance = plan_.layout->local.at(key) + offset;
+      Value* const begin = local_begin(as_vector);
+      return b_.CreateAdd(begin, as_vector ? splat(i64(distance)) : i64(distance));
     }
     case ptx::Space::param:
       return parameter_address(operand);

@@ -20,6 +20,8 @@ class SpecialRegisters : private EmitterBase {
   /// shared memory, otherwise a host address. For local memory with `as_vector` it is a vector,
   /// because each lane has its own copy.
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
+  /// The address at which local memory begins: lane 0's, or with `as_vector` each lane's.
+  Value* local_begin(bool as_vector);
   /// True if a generic address, a scalar or a vector, is in the window of shared memory that starts
   /// at `base`.
   Value* is_in_window(Value* address, Value* base);

@@ -8,6 +8,7 @@
 #include "ptx/place.h"
 #include "ptx/ptx.h"
 #include "simt/analysis/control/convergence.h"
+#include "simt/analysis/memory/local_elements.h"
 #include "simt/forms/support.h"
 #include "simt/kernel/shared_memory.h"
 #include "simt/stage_dump.h"
@@ -278,7 +279,8 @@ Result<AnalysedKernel> ProgramImpl::build(const InliningCosts& costs, uint32_t i
   KM_ASSIGN(analysed.function, flatten(costs, index, stack_bytes));
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
-  analysed.layout = lay_out(*module_, *analysed.function);
+  analysed.layout = analysed.side_by_side = lay_out(*module_, *analysed.function);
+  analysed.side_by_side.local_element_bytes = local_element_bytes(analysed.kernel);
   return analysed;
 }
 

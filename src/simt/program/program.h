@@ -14,6 +14,14 @@ struct AnalysedKernel {
   std::unique_ptr<ptx::Function> function;  // flattened function, to which `kernel` refers
   Kernel kernel;
   MemoryLayout layout;
+  /// The layout whose elements of local memory lie side by side, if the kernel's accesses let them.
+  MemoryLayout side_by_side;
+
+  /// The layout of generated code. The checker's tools describe the local memory of each lane by a
+  /// range.
+  const MemoryLayout& layout_for(const Variant& variant) const {
+    return variant.tools == 0 ? side_by_side : layout;
+  }
 };
 
 class ProgramImpl final : public Program, public std::enable_shared_from_this<ProgramImpl> {

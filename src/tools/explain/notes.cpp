@@ -54,8 +54,9 @@ const char* advice_on(const std::string& kind) {
        "the threads' addresses have no known distance: index by threadIdx.x plus what is one for "
        "the warp, without dividing the thread's index; or load rows in order into shared memory"},
       {"local",
-       "an array of each thread's own lies in memory: index it by constants, in loops that unroll, "
-       "and it stays in registers"},
+       "an array of each thread's own lies in memory: index it by what is one for the warp, with "
+       "elements of one size, and it is contiguous; by constants, in loops that unroll, and it "
+       "stays in registers"},
       {"loop",
        "a warp goes round until its last thread leaves the loop: give the threads of a warp "
        "work of equal length, or a warp to each row"},

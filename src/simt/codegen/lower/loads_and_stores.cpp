@@ -18,9 +18,7 @@ void LoadsAndStores::lower_load(const Inst& inst) {
   const Address address = checks_.check_access(inst, addresses_.address_of(inst, source, space));
   checks_.reports().report_access(inst, address);
   prefetcher_.prefetch(inst, address, access);
-  Value* content = neighbours_.load(inst, address, access);
-  std::vector<Value*> results =
-      content ? std::vector<Value*>{content} : accesses_.load_parts(address, access);
+  std::vector<Value*> results = load(inst, address, access);
   if (checks_.reports().may_load_old(inst)) replace_by_old(inst, address, access, results);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   checks_.reports().report_acquire(inst, address);
@@ -60,11 +58,48 @@ void LoadsAndStores::lower_store(const Inst& inst) {
   if (delayed != nullptr) {
     store_others(delayed, address, access, values);
   } else {
-    accesses_.store_parts(address, access, values);
+    store(address, access, values);
   }
   if (!ptx.has(Modifier::mbarrier_complete_tx_bytes)) return;
   mbarriers_.complete_transactions(inst, ptx.operands[2],
                                    i64(access.count * ptx::size_bytes(access.type)));
+}
+
+/// True if the elements of an access lie apart in memory, between those of other lanes.
+bool LoadsAndStores::is_apart(const Address& address) const {
+  return address.space == ptx::Space::local && plan_.layout->is_side_by_side();
+}
+
+/// The part of an access with this number, if its parts lie apart.
+Address LoadsAndStores::part_of(const Address& address, unsigned part) {
+  const uint64_t distance_bytes = part * plan_.layout->local_element_bytes * lanes_;
+  return part == 0 ? address : addresses_.moved(address, distance_bytes);
+}
+
+std::vector<llvm::Value*> LoadsAndStores::load(const Inst& inst, const Address& address,
+                                               const Access& access) {
+  if (!is_apart(address)) {
+    Value* const content = neighbours_.load(inst, address, access);
+    if (content != nullptr) return {content};
+    return accesses_.load_parts(address, access);
+  }
+  std::vector<Value*> parts;
+  Access one = access;
+  one.count = 1;
+  for (unsigned i = 0; i < access.count; ++i) {
+    parts.push_back(accesses_.load_parts(part_of(address, i), one)[0]);
+  }
+  return parts;
+}
+
+void LoadsAndStores::store(const Address& address, const Access& access,
+                           const std::vector<Value*>& values) {
+  if (!is_apart(address)) return accesses_.store_parts(address, access, values);
+  Access one = access;
+  one.count = 1;
+  for (unsigned i = 0; i < access.count; ++i) {
+    accesses_.store_parts(part_of(address, i), one, {values[i]});
+  }
 }
 
 /// Replaces loaded values by older ones in the lanes that the runtime chooses. A value that is one

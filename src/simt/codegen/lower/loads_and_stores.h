@@ -32,6 +32,10 @@ class LoadsAndStores : private EmitterBase {
   void lower_store(const Inst& inst);
 
  private:
+  bool is_apart(const Address& address) const;
+  Address part_of(const Address& address, unsigned part);
+  std::vector<Value*> load(const Inst& inst, const Address& address, const Access& access);
+  void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void replace_by_old(const Inst& inst, const Address& address, const Access& access,
                       std::vector<Value*>& results);
   void store_others(Value* delayed, const Address& address, const Access& access,

@@ -29,7 +29,7 @@ IndependentThreads::IndependentThreads(Generator& g)
 void IndependentThreads::lay_out() {
   const uint64_t end = values_.lay_out_in_scratch(sizeof(IndependentWarp));
   const uint64_t local_offset_bytes = (end + 63) / 64 * 64;
-  const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
+  const uint64_t local_bytes = plan_.layout->local_packet_bytes(lanes_);
   KM_ASSERT(end >= sizeof(IndependentWarp), "values are laid out after the IndependentWarp");
   frame_.lay_out(local_offset_bytes, (local_offset_bytes + local_bytes + 63) / 64 * 64);
 }

@@ -41,7 +41,7 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
     builder_.in_context(b_.CreateStore(first, slot));
   }
   const bool keeps = plan_.mode == Mode::run_to_completion;
-  const uint64_t own_bytes = keeps ? plan_.layout->local_stride_bytes() * lanes_ : 0;
+  const uint64_t own_bytes = keeps ? plan_.layout->local_packet_bytes(lanes_) : 0;
   Value* wide = b_.CreateZExt(index, b_.getInt64Ty());
   frame_.set_local_base(
       b_.CreateAdd(b_.CreateAdd(frame_.scratch(), i64(frame_.local_offset_bytes())),

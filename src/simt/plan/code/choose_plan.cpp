@@ -31,8 +31,8 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
   ShapeOptions options;
   options.block = variant.block;
   options.assume_no_wrap = variant.assume_no_wrap;
-  options.local_stride_bytes = analysed.layout.local_stride_bytes();
-  options.layout = &analysed.layout;
+  options.layout = &analysed.layout_for(variant);
+  options.local_stride_bytes = options.layout->local_stride_bytes();
   return options;
 }
 
@@ -202,7 +202,7 @@ Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& v
   Plan& plan = out.plan;
   plan.kernel = &analysed.kernel;
   plan.shapes = &out.shapes;
-  plan.layout = &analysed.layout;
+  plan.layout = &analysed.layout_for(variant);
   plan.variable_of_symbol = &program.variable_of_symbol();
   plan.params = &program.kernels()[kernel].params;
   plan.variant = variant;

@@ -36,6 +36,7 @@ class Explanation {
   Note note_of(const Inst& inst, BlockId block);
   bool is_edge(ValueId condition, BlockId block, unsigned depth) const;
   Note branch(const BasicBlock& content, BlockId block) const;
+  Note local_access(const std::string& what, const Shape& shape) const;
   Note access(const Inst& inst, const MemoryAccess& access, BlockId block);
   Note atomic(const Inst& inst, const MemoryAccess& access) const;
   Note division(const Inst& inst, bool is_uniform) const;
@@ -149,6 +150,17 @@ Note Explanation::note_of(const Inst& inst, BlockId block) {
   }
 }
 
+/// An access to local memory. One of all lanes at one index is contiguous if their elements lie
+/// side by side.
+Note Explanation::local_access(const std::string& what, const Shape& shape) const {
+  const double lanes = base_.lanes;
+  if (!base_.layout->is_side_by_side()) {
+    return {"local", what + ": the array of each thread lies apart", lanes / 4};
+  }
+  if (shape.is_varying()) return {"local", what + ": an index of each thread's own", 1.25 * lanes};
+  return {"contiguous", what + ": one index for a warp", 2};
+}
+
 Note Explanation::access(const Inst& inst, const MemoryAccess& access, BlockId block) {
   const std::string what =
       std::string(inst.ptx->opcode == Opcode::st ? "store to " : "load from ") +
@@ -158,9 +170,7 @@ Note Explanation::access(const Inst& inst, const MemoryAccess& access, BlockId b
   const Shape shape = access.place->reg == ptx::kNone
                           ? Shape::uniform(true)
                           : base_.shapes->at(kernel_, inst.read(access.place->reg), block);
-  if (access.space == ptx::Space::local) {
-    return {"local", what + ": each thread has its own", lanes / 4};
-  }
+  if (access.space == ptx::Space::local) return local_access(what, shape);
   if (shape.is_uniform()) return {"uniform", what + ": one address for a warp", 1};
   const LaneRun run = shape.is_offset() ? run_of(base_.shapes->offsets[shape.offsets], base_.lanes)
                                         : runs_.of(inst.read(access.place->reg));

@@ -205,11 +205,11 @@ void SpillLayout::lay_out_scratch() {
     progress_offset_bytes_ = local_offset_bytes_;
     local_offset_bytes_ += kProgressBytes;
   }
-  const uint64_t stride = plan_.layout->local_stride_bytes();
+  const uint64_t local_bytes = plan_.layout->local_packet_bytes(plan_.lanes);
   const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
   KM_ASSERT(packets != 0 && context_offset_bytes_ % 64 == 0 && local_offset_bytes_ % 64 == 0,
             "contexts and local memory begin with a line of the cache");
-  scratch_bytes_ = (local_offset_bytes_ + stride * plan_.lanes * packets + 63) / 64 * 64;
+  scratch_bytes_ = (local_offset_bytes_ + local_bytes * packets + 63) / 64 * 64;
 }
 
 }  // namespace km::simt

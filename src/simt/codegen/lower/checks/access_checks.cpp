@@ -30,11 +30,28 @@ Address AccessChecks::check_access(const Inst& inst, Address address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
   const bool goes_on = (plan_.variant.tools & check_tool::kMemory) != 0;
   if (goes_on && access.space != ptx::Space::param) return replace_invalid(inst, access, address);
-  check_alignment(address, access.size_bytes);
+  if (is_side_by_side(access)) {
+    check_alignment(addresses_.in_first_lane(address), access.size_bytes);
+    address = addresses_.side_by_side(address);
+  } else {
+    check_alignment(address, access.size_bytes);
+  }
   if (code_plan_.privatized.is_used()) privatized_.flush_if_overlapping(access, inst, address);
   if (plan_.variant.checked && !is_within_symbol(kernel_, access))
     check_range(inst, access, address);
   return address;
+}
+
+/// True if the elements of the accessed memory lie side by side.
+bool AccessChecks::is_side_by_side(const MemoryAccess& access) const {
+  return access.space == ptx::Space::local && plan_.layout->is_side_by_side();
+}
+
+/// The bytes from the first to the end of the last element of a lane.
+uint64_t AccessChecks::extent_bytes(const MemoryAccess& access) const {
+  if (!is_side_by_side(access)) return access.size_bytes;
+  const uint64_t element_bytes = plan_.layout->local_element_bytes;
+  return (access.size_bytes - element_bytes) * lanes_ + element_bytes;
 }
 
 /// Collects the accesses of the current basic block. The first access of a basic block does this
@@ -110,16 +127,18 @@ void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) 
 /// asks the runtime. If lanes are at known distances, one comparison decides for the whole packet.
 void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
                                const Address& address) {
-  if (access.place->reg != ptx::kNone &&
-      !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
+  // Side by side, other accesses are at other distances than their offsets say.
+  const bool is_alone = is_side_by_side(access) || access.place->reg == ptx::kNone;
+  if (!is_alone && !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
     return;
   }
-  const std::vector<MemoryAccess> together = accesses_together(inst, access);
+  const std::vector<MemoryAccess> together =
+      is_alone ? std::vector<MemoryAccess>{access} : accesses_together(inst, access);
   int64_t low = 0, high = 0;  // relative to this access
   for (const MemoryAccess& each : together) {
     const int64_t offset = each.place->offset - access.place->offset;
     low = std::min(low, offset);
-    high = std::max(high, offset + static_cast<int64_t>(each.size_bytes));
+    high = std::max(high, offset + static_cast<int64_t>(extent_bytes(each)));
   }
   const auto [least, most] = extremes_of(address.offsets, lanes_);
   low += least;

@@ -70,6 +70,8 @@ class AccessChecks : private EmitterBase {
     std::vector<size_t> stops;  // calls and traps, which may end the code before the rest
   };
 
+  bool is_side_by_side(const MemoryAccess& access) const;
+  uint64_t extent_bytes(const MemoryAccess& access) const;
   void note_block_accesses();
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
   std::optional<Value*> deciding_address(const Address& address, uint64_t size_bytes);
