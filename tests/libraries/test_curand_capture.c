@@ -31,8 +31,13 @@ int curandGeneratePoisson(void*, unsigned*, size_t, double);
 enum { XORWOW = 101, MRG32K3A = 121, MTGP32 = 141, MT19937 = 142, PHILOX = 161, SOBOL32 = 201 };
 enum { SCRAMBLED32 = 202, SOBOL64, ROOM = 8 * 100000 };
 
-static const int kinds[] = {XORWOW,  MRG32K3A, PHILOX,      MTGP32,
-                            MT19937, SOBOL32,  SCRAMBLED32, SOBOL64};
+static const int kinds[] = {XORWOW,  MRG32K3A,    PHILOX,  MTGP32,
+                            SOBOL32, SCRAMBLED32, SOBOL64, MT19937};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The kinds that every test tries: MT19937, whose 8192 states take seconds, only if KM_TEST_ALL is
+ * set (`make test-long`). */
+static size_t usual_kinds(void) { return getenv("KM_TEST_ALL") != NULL ? KINDS : KINDS - 1; }
 
 static cudaStream_t stream;
 
@@ -119,7 +124,7 @@ static void compare(int kind, const request* calls, int call_count, int is_used_
 static void graphs_take_the_numbers_that_come_next(void** state) {
   (void)state;
   const request calls[] = {{0, 1234, 0}, {1, 90002, 1}, {2, 777, 5}, {2, 70001, 3}};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < KINDS; ++i) {
     for (int is_used = 0; is_used < 2; ++is_used) compare(kinds[i], calls, 4, is_used);
   }
 }
@@ -129,7 +134,7 @@ static void graphs_take_the_numbers_that_come_next(void** state) {
 static void settings_leave_graphs_alone(void** state) {
   (void)state;
   const request call = {0, 5000, 0};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     void *const expected = managed(), *const found = managed(), *const of_graph = managed();
     const cudaGraphExec_t graph = captured(other, &call, of_graph);
@@ -181,7 +186,7 @@ static void wait_for_release(void* unused) {
 static void a_capture_leaves_queued_calls_alone(void** state) {
   (void)state;
   const request queued = {2, 5000, 5}, other_mean = {2, 5000, 30};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     void *const expected = managed(), *const found = managed(), *const of_graph = managed();
     for (int call = 0; call < 2; ++call) generate(plain, &queued, expected);
@@ -298,7 +303,7 @@ static void first_numbers_leave_captures_alone(void** state) {
   const request calls[] = {{0, 3000, 0}, {2, 500, 5}};
   cudaStream_t captured_stream = NULL;
   assert_int_equal(cudaStreamCreate(&captured_stream), 0);
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     cudaGraph_t graph = NULL;
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     char *const expected = managed(), *const found = managed();
@@ -322,7 +327,7 @@ static void first_numbers_leave_captures_alone(void** state) {
 static void generators_end_within_their_capture(void** state) {
   (void)state;
   const request call = {0, 3000, 0};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     void *const expected = managed(), *const of_graph = managed();
     cudaGraph_t graph = NULL, whole = NULL;
@@ -356,7 +361,7 @@ static void generators_end_within_their_capture(void** state) {
 static void invalid_captures_take_no_numbers(void** state) {
   (void)state;
   const request call = {0, 3000, 0};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     void *const expected = managed(), *const found = managed();
     cudaGraph_t graph = NULL;
@@ -379,7 +384,7 @@ static void invalid_captures_take_no_numbers(void** state) {
   }
 }
 
-enum { ALL = sizeof kinds / sizeof *kinds };
+enum { ALL = KINDS };
 
 /* All generators in one graph, each of them twice. */
 static void one_graph_has_several_generators(void** state) {
@@ -389,19 +394,20 @@ static void one_graph_has_several_generators(void** state) {
   char *found[ALL], *const expected = managed();
   cudaGraph_t graph = NULL;
   cudaGraphExec_t exec = NULL;
-  for (int i = 0; i < ALL; ++i) {
+  for (int i = 0; i < (int)usual_kinds(); ++i) {
     plain[i] = generator_of(kinds[i]), others[i] = generator_of(kinds[i]);
     found[i] = managed();
   }
   assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
   for (int call = 0; call < 2; ++call) {
-    for (int i = 0; i < ALL; ++i) generate(others[i], &calls[call], found[i] + call * ROOM / 2);
+    for (int i = 0; i < (int)usual_kinds(); ++i)
+      generate(others[i], &calls[call], found[i] + call * ROOM / 2);
   }
   assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
   assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), 0);
   for (int round = 0; round < 3; ++round) {
     assert_int_equal(cudaGraphLaunch(exec, stream), 0);
-    for (int i = 0; i < ALL; ++i) {
+    for (int i = 0; i < (int)usual_kinds(); ++i) {
       for (int call = 0; call < 2; ++call) {
         generate(plain[i], &calls[call], expected);
         assert_int_equal(cudaStreamSynchronize(stream), 0);
@@ -409,7 +415,7 @@ static void one_graph_has_several_generators(void** state) {
       }
     }
   }
-  for (int i = 0; i < ALL; ++i) {
+  for (int i = 0; i < (int)usual_kinds(); ++i) {
     assert_int_equal(curandDestroyGenerator(plain[i]), 0);
     assert_int_equal(curandDestroyGenerator(others[i]), 0);
     cudaFree(found[i]);
@@ -432,7 +438,7 @@ static void one_generator_has_several_streams(void** state) {
   assert_int_equal(cudaEventCreate(&end), 0);
   char *const expected = managed(), *found[TURNS];
   for (int turn = 0; turn < TURNS; ++turn) found[turn] = managed();
-  for (int i = 0; i < ALL; ++i) {
+  for (int i = 0; i < (int)usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
@@ -473,7 +479,7 @@ static void one_generator_has_several_streams(void** state) {
 static void graphs_outlive_their_generators(void** state) {
   (void)state;
   const request calls[] = {{0, 3000, 0}, {2, 500, 5}};
-  for (int i = 0; i < 2 * ALL; ++i) {
+  for (int i = 0; i < 2 * (int)usual_kinds(); ++i) {
     const int kind = kinds[i / 2];
     const request* const call = &calls[i % 2];
     void *const plain = generator_of(kind), *const other = generator_of(kind);
@@ -498,7 +504,7 @@ static void graphs_outlive_their_generators(void** state) {
 static void graphs_are_updated(void** state) {
   (void)state;
   const request call = {0, 3000, 0};
-  for (int i = 0; i < ALL; ++i) {
+  for (int i = 0; i < (int)usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const first = generator_of(kinds[i]);
     void* const second = generator_of(kinds[i]);
     void *const expected = managed(), *const of_first = managed(), *const of_second = managed();
@@ -534,7 +540,7 @@ static void graphs_are_updated(void** state) {
 static void generators_outlive_their_graphs(void** state) {
   (void)state;
   const request call = {0, 3000, 0};
-  for (int i = 0; i < ALL; ++i) {
+  for (int i = 0; i < (int)usual_kinds(); ++i) {
     void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
     void *const expected = managed(), *const found = managed();
     for (int round = 0; round < 3; ++round) {
@@ -609,7 +615,7 @@ static void* destroy_generator(void* generator) {
 static void memory_is_given_back(void** state) {
   (void)state;
   const request call = {0, 1000, 0};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+  for (size_t i = 0; i < usual_kinds(); ++i) {
     void* const out = managed();
     const size_t before = free_bytes();
     void *generator = generator_of(kinds[i]), *failed = NULL;
