@@ -57,6 +57,27 @@ class BlockChecksTest : public testing::Test {
     }
     blocks_[block].note_access({addresses.data(), UINT32_MAX, 0, &note, values, kWarpLanes});
   }
+  /// Lane 1 of a block reports that it copies to all words, and does not yet do so. After `held`
+  /// bytes of the source zeros follow.
+  void copy(uint32_t block, uint32_t line, const uint32_t* source, uint16_t byte_mask,
+            uint64_t held_bytes = sizeof words_) {
+    simt::AccessNote note{};
+    note.line = line;
+    note.element_bytes = 1;
+    note.kind = AccessKind::write;
+    std::array<uint64_t, kWarpLanes> to{}, from{}, sizes{}, held{};
+    std::array<uint16_t, kWarpLanes> masks{};
+    to[1] = reinterpret_cast<uint64_t>(words_);
+    from[1] = reinterpret_cast<uint64_t>(source);
+    sizes[1] = sizeof words_;
+    held[1] = held_bytes;
+    masks[1] = byte_mask;
+    const simt::StoreSources sources{from.data(), held.data(), masks.data()};
+    AccessReport report{to.data(), 1U << 1, 0, &note, nullptr, kWarpLanes};
+    report.sizes = sizes.data();
+    report.sources = &sources;
+    blocks_[block].note_ranges(report);
+  }
   size_t count(bool same) const {
     const std::vector<Race> races = launch_.races();
     return static_cast<size_t>(std::count_if(races.begin(), races.end(), [&](const Race& race) {
@@ -131,6 +152,56 @@ TEST_F(BlockChecksTest, NarrowElementsOfAWordAreComparedTogether) {
   report_pairs(2, 30);
   EXPECT_EQ(count(false), 0U);
   EXPECT_EQ(count(true), 2U);
+}
+
+/// The source may be used again once the copy is made, which the next report need not say.
+TEST_F(BlockChecksTest, ACopyOfManyBytesIsKnownByItsReport) {
+  std::array<uint32_t, 2 * kWarpLanes> source;
+  source.fill(5);
+  copy(0, 10, source.data(), 0xffff);
+  copy(1, 20, source.data(), 0xffff);
+  EXPECT_EQ(count(false), 0U);
+  EXPECT_EQ(count(true), 1U);
+  std::array<uint32_t, 2 * kWarpLanes> other;
+  other.fill(6);
+  source.fill(7);
+  copy(2, 30, other.data(), 0xffff);
+  EXPECT_EQ(count(false), 1U);
+  EXPECT_EQ(count(true), 1U);
+}
+
+TEST_F(BlockChecksTest, AStoreBesideACopyIsCompared) {
+  std::array<uint32_t, 2 * kWarpLanes> source;
+  for (uint32_t i = 0; i < source.size(); ++i) source[i] = i + 1;
+  copy(0, 10, source.data(), 0xffff);
+  std::array<uint32_t, kWarpLanes> values;
+  for (uint32_t lane = 0; lane < kWarpLanes; ++lane) values[lane] = lane + 1;
+  report(1, values, 20, words_, 1);
+  EXPECT_EQ(count(false), 0U);
+  EXPECT_EQ(count(true), 1U);
+  report(1, values, 21, words_ + kWarpLanes, 1);
+  EXPECT_EQ(count(false), 1U);
+}
+
+TEST_F(BlockChecksTest, ACopyLeavesOutWhatItsMaskDoes) {
+  std::array<uint32_t, 2 * kWarpLanes> source{};
+  source.fill(5);
+  copy(0, 10, source.data(), 0x0fff);
+  copy(1, 20, source.data(), 0xf000);
+  EXPECT_EQ(count(false) + count(true), 0U);
+  copy(2, 30, source.data(), 0x00ff);
+  EXPECT_EQ(count(true), 1U);
+  EXPECT_EQ(count(false), 0U);
+}
+
+TEST_F(BlockChecksTest, ACopyEndsWithZerosBehindItsSource) {
+  const std::array<uint32_t, kWarpLanes> source = {1, 2, 3};
+  copy(0, 10, source.data(), 0xffff, sizeof source);
+  copy(1, 20, source.data(), 0xffff, 3 * sizeof(uint32_t));
+  EXPECT_EQ(count(false), 0U);
+  EXPECT_EQ(count(true), 1U);
+  copy(2, 30, source.data(), 0xffff, 2 * sizeof(uint32_t));
+  EXPECT_EQ(count(false), 1U);
 }
 
 TEST_F(BlockChecksTest, ABlocksNextStoreOfTheLineIsAnother) {

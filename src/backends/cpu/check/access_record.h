@@ -46,6 +46,7 @@ struct Cell {
 static_assert(sizeof(Cell) == 32);
 
 constexpr uint32_t kLineBytes = 128, kLineWords = kLineBytes / 4;
+constexpr uint32_t kMostCellBytes = kLineBytes / kLineWords;
 
 /// Accesses by one instruction to consecutive words of a line: word w by thread `first_thread +
 /// (w >> shift)`, or by all of the record's readers.

@@ -24,7 +24,9 @@ AccessRecord record_of(const simt::AccessNote& note) {
   if (access.strong != 0) access.scope = static_cast<uint64_t>(note.scope);
   access.is_volatile = (note.flags & flag::kVolatile) != 0;
   access.repeated = (note.flags & flag::kRepeated) != 0;
-  if (access.strong == 0) access.copy = static_cast<uint64_t>(note.copy);
+  // A copy's arrival at its barrier is no part of the copy.
+  const bool arrives = (note.flags & flag::kRelease) != 0;
+  if (!arrives) access.copy = static_cast<uint64_t>(note.copy);
   return access;
 }
 
@@ -45,7 +47,7 @@ class BlockChecks::Sink final : public RaceSink {
     race.before = pair.before;
     race.now = pair.now;
     race.address = line_begin_ + pair.offset_bytes;
-    race.access_bytes = report_.note->size_bytes;
+    race.access_bytes = static_cast<uint32_t>(report_.size_of(lane_of(pair.now)));
     race.is_shared = shared_ != nullptr;
     race.offset = shared_ != nullptr ? race.address - shared_->memory.begin : 0;
     race.is_same_value = writes_same(pair, race.address);
@@ -53,7 +55,10 @@ class BlockChecks::Sink final : public RaceSink {
   }
 
  private:
-  static constexpr uint32_t kCellBytes = 4;  // the most of a Cell
+  /// The lane of the report that the thread of an access would be.
+  uint32_t lane_of(const AccessRecord& access) const {
+    return static_cast<uint32_t>(access.thread) - report_.first_thread;
+  }
 
   /// True if a store leaves what another store has written or a read has seen. What another lane of
   /// this instruction stores is in the report, and what a running block's last one stores in that
@@ -61,19 +66,17 @@ class BlockChecks::Sink final : public RaceSink {
   bool writes_same(const RacingPair& pair, uint64_t address) const {
     const AccessRecord &before = pair.before, &now = pair.now;
     const auto atomic = static_cast<uint64_t>(AccessKind::atomic);
-    if (report_.values == nullptr || before.kind == atomic) return false;
-    const auto lane = static_cast<uint32_t>(now.thread) - report_.first_thread;
-    uint8_t value[kCellBytes];
+    if (!report_.has_content() || before.kind == atomic) return false;
+    const uint32_t lane = lane_of(now), other = lane_of(before);
+    uint8_t value[kMostCellBytes];
     KM_ASSERT(pair.size_bytes <= sizeof value, "a race is wider than a cell");
-    for (uint32_t i = 0; i < pair.size_bytes; ++i) {
-      value[i] = report_.stored(lane, address - report_.addresses[lane] + i);
-    }
-    const auto other = static_cast<uint32_t>(before.thread) - report_.first_thread;
+    const uint64_t own_bytes = address - report_.addresses[lane];
+    if (!report_.read_stored(lane, own_bytes, pair.size_bytes, value)) return false;
     const bool is_together = before.writes() && before.block == now.block &&
                              before.tick == now.tick && before.line == now.line &&
                              other < report_.lane_count && (report_.lanes >> other & 1) != 0;
     const uint64_t distance_bytes = is_together ? address - report_.addresses[other] : 0;
-    if (is_together && distance_bytes < report_.note->size_bytes)
+    if (is_together && distance_bytes < report_.size_of(other))
       return report_.stores(other, distance_bytes, value, pair.size_bytes);
     if (before.writes() && before.block != now.block) {
       // Another thread may make its store at this moment.
@@ -87,7 +90,7 @@ class BlockChecks::Sink final : public RaceSink {
   /// True if the memory holds the value; it may be missing, since accesses are reported before they
   /// fault.
   static bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes) {
-    uint8_t content[kCellBytes];
+    uint8_t content[kMostCellBytes];
     const auto* const memory = reinterpret_cast<const void*>(address);
     return guarded_copy(content, memory, size_bytes, false, nullptr) &&
            memcmp(content, value, size_bytes) == 0;
@@ -139,9 +142,9 @@ void BlockChecks::note_access(const AccessReport& report) {
 
 /// Lets other threads see a store to memory that their blocks may write, before the shadow has it.
 void BlockChecks::publish(const AccessReport& report) {
-  if (report.values == nullptr || report.lanes == 0 || block_.store == nullptr) return;
+  if (!report.has_content() || report.lanes == 0 || block_.store == nullptr) return;
   const auto first = static_cast<uint32_t>(std::countr_zero(report.lanes));
-  const AddressRange memory{report.addresses[first], report.note->size_bytes};
+  const AddressRange memory{report.addresses[first], report.size_of(first)};
   if (shared_shadow(memory.begin) != nullptr || !is_watched(memory.begin, memory.size_bytes))
     return;
   block_.store->set(begin_access(*report.note, memory, report.first_thread + first), report);
@@ -250,13 +253,37 @@ void BlockChecks::note_content(const AccessReport& report, const Segment& segmen
   note_content(begin_segment(report, segment), *report.note, all);
 }
 
-void BlockChecks::note_range(const AddressRange& range, uint32_t thread,
-                             const simt::AccessNote& note) {
-  if (!may_be_undefined(range.begin, range.size_bytes)) return;
-  simt::AccessNote own = note;
+void BlockChecks::note_ranges(const AccessReport& report) {
+  if (has_tool(simt::check_tool::kRace)) publish(report);
+  for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    if (report.sources != nullptr && report.sources->byte_masks != nullptr) {
+      note_masked(report, lane);
+    } else {
+      note_range(report, lane, {report.addresses[lane], report.sizes[lane]});
+    }
+  }
+}
+
+/// Tests the bytes that a lane's mask selects, each row of them as a range.
+void BlockChecks::note_masked(const AccessReport& report, uint32_t lane) {
+  const uint16_t mask = report.sources->byte_masks[lane];
+  const uint64_t begin = report.addresses[lane], size_bytes = report.sizes[lane];
+  const auto is_stored = [&](uint64_t i) { return (mask >> i % 16 & 1) != 0; };
+  for (uint64_t i = 0; i < size_bytes;) {
+    uint64_t end = i;
+    while (end < size_bytes && is_stored(end)) ++end;
+    note_range(report, lane, {begin + i, end - i});
+    for (i = end; i < size_bytes && !is_stored(i);) ++i;
+  }
+}
+
+/// Tests an access of a lane, or a part of it.
+void BlockChecks::note_range(const AccessReport& report, uint32_t lane, const AddressRange& range) {
+  if (range.size_bytes == 0 || !may_be_undefined(range.begin, range.size_bytes)) return;
+  simt::AccessNote own = *report.note;
   own.size_bytes = static_cast<uint16_t>(std::min<uint64_t>(range.size_bytes, UINT16_MAX));
-  const AccessReport report{&range.begin, 1, thread, &own, nullptr, 1};
-  const AccessRecord access = begin_access(note, range, thread);
+  const AccessRecord access = begin_access(own, range, report.first_thread + lane);
   if (has_tool(simt::check_tool::kInit)) note_content(access, own, range);
   if (!is_watched(range.begin, range.size_bytes)) return;
   if (has_tool(simt::check_tool::kStreams)) note_touch(own, range);
@@ -310,7 +337,8 @@ void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNot
 void BlockChecks::touch_memory(const AccessRecord& access, const AccessReport& report,
                                const AddressRange& all) {
   const SharedShadow* const shared = shared_shadow(all.begin);
-  const uint64_t size_bytes = report.note->size_bytes;
+  const bool is_of_one = report.sizes != nullptr;
+  const uint64_t size_bytes = is_of_one ? all.size_bytes : report.note->size_bytes;
   uint64_t end = all.begin + all.size_bytes;
   // A shadow has no lines for what lies beyond its block's shared memory.
   if (shared != nullptr) end = std::min(end, shared->memory.begin + shared->memory.size_bytes);
@@ -322,7 +350,7 @@ void BlockChecks::touch_memory(const AccessRecord& access, const AccessReport& r
     if (piece == nullptr) return;
     sink.set_line(line_begin(at));
     const Part part{all.begin, size_bytes, at, std::min(end, line_begin(at) + kLineBytes),
-                    report.note->element_bytes == 1 && report.lane_count == 1};
+                    is_of_one};
     if (shared != nullptr) {  // which one thread of the runtime uses
       touch(check, piece->line_at(at), access, part);
     } else {

@@ -69,8 +69,8 @@ class BlockChecks {
   void note_access(const AccessReport& report);
   /// Tests the content of what is read, and notes what is written.
   void note_content(const AccessReport& report);
-  /// Tests an access of one thread, of any size.
-  void note_range(const AddressRange& range, uint32_t thread, const simt::AccessNote& note);
+  /// Tests accesses of any size, with their content, before they are made.
+  void note_ranges(const AccessReport& report);
   /// Notes that a thread uses a register that nothing has written.
   void note_undefined(uint32_t thread, simt::UndefinedUse use, uint32_t line);
   /// Notes an access that is not made.
@@ -96,6 +96,8 @@ class BlockChecks {
   static AddressRange memory_of(const AccessReport& report, const Segment& segment);
   void publish(const AccessReport& report);
   void note_segment(const AccessReport& report, const Segment& segment);
+  void note_masked(const AccessReport& report, uint32_t lane);
+  void note_range(const AccessReport& report, uint32_t lane, const AddressRange& range);
   void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,
                     const AddressRange& all);

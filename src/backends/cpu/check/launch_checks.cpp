@@ -1,8 +1,11 @@
 #include "backends/cpu/check/launch_checks.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
+#include "backends/cpu/fault/guarded_memory.h"
 #include "base/assert.h"
 
 namespace km::cpu {
@@ -29,19 +32,31 @@ LaunchChecks::LaunchChecks(uint16_t tools)
   if ((tools & simt::check_tool::kRace) != 0) shadow_.emplace();
 }
 
-uint8_t AccessReport::stored(uint32_t lane, uint64_t distance_bytes) const {
-  KM_ASSERT(distance_bytes < note->size_bytes, "a byte is asked for that no lane stores");
-  const uint64_t element = note->element_bytes;
-  const uint64_t index = distance_bytes / element;
-  return values[(index * lane_count + lane) * element + distance_bytes % element];
+bool AccessReport::read_stored(uint32_t lane, uint64_t distance_bytes, uint64_t size_bytes,
+                               uint8_t* out) const {
+  KM_ASSERT(distance_bytes + size_bytes <= size_of(lane), "a byte is asked for that none stores");
+  if (values != nullptr) {  // where the elements of a lane are apart
+    const uint64_t element = note->element_bytes;
+    for (uint64_t i = distance_bytes; i < distance_bytes + size_bytes; ++i) {
+      *out++ = values[(i / element * lane_count + lane) * element + i % element];
+    }
+    return true;
+  }
+  const uint64_t held = sources->sizes[lane];
+  const uint64_t left = held > distance_bytes ? held - distance_bytes : 0;
+  const uint64_t copied = std::min(size_bytes, left);
+  std::memset(out + copied, 0, size_bytes - copied);
+  // The source may be missing, since accesses are reported before they fault.
+  const auto* const from = reinterpret_cast<const void*>(sources->addresses[lane] + distance_bytes);
+  return copied == 0 || guarded_copy(out, from, copied, false, nullptr);
 }
 
 bool AccessReport::stores(uint32_t lane, uint64_t distance_bytes, const uint8_t* bytes,
                           uint32_t size_bytes) const {
-  for (uint32_t i = 0; i < size_bytes; ++i) {
-    if (stored(lane, distance_bytes + i) != bytes[i]) return false;
-  }
-  return true;
+  uint8_t stored[kMostCellBytes];
+  KM_ASSERT(size_bytes <= sizeof stored, "a race is wider than a cell");
+  return read_stored(lane, distance_bytes, size_bytes, stored) &&
+         std::memcmp(stored, bytes, size_bytes) == 0;
 }
 
 void ReportedStore::clear() {
@@ -50,17 +65,41 @@ void ReportedStore::clear() {
 }
 
 void ReportedStore::set(const AccessRecord& access, const AccessReport& report) {
-  KM_ASSERT(report.lane_count <= simt::kWarpLanes && report.note->size_bytes <= kMostLaneBytes,
-            "a store is wider than those of PTX");
+  KM_ASSERT(report.lane_count <= simt::kWarpLanes, "a report has more lanes than a warp");
   const std::lock_guard lock(lock_);
-  access_ = access;
+  access_ = {};
   note_ = *report.note;
   std::memcpy(addresses_.data(), report.addresses, report.lane_count * sizeof(uint64_t));
-  std::memcpy(values_.data(), report.values, size_t{report.lane_count} * note_.size_bytes);
   report_ = report;
   report_.addresses = addresses_.data();
-  report_.values = values_.data();
   report_.note = &note_;
+  if (report.sizes != nullptr) {
+    std::memcpy(sizes_.data(), report.sizes, report.lane_count * sizeof(uint64_t));
+    report_.sizes = sizes_.data();
+  }
+  report.values != nullptr ? keep_values(report) : keep_sources(report);
+  access_ = access;
+}
+
+void ReportedStore::keep_values(const AccessReport& report) {
+  bytes_.assign(report.values, report.values + size_t{report.lane_count} * note_.size_bytes);
+  report_.values = bytes_.data();
+}
+
+/// Keeps what the sources have now, since their memory may change once the store is made.
+void ReportedStore::keep_sources(const AccessReport& report) {
+  bytes_.clear();
+  for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint64_t size_bytes = report.size_of(lane);
+    places_[lane] = bytes_.size();
+    bytes_.resize(bytes_.size() + size_bytes);
+    const bool is_known = report.read_stored(lane, 0, size_bytes, bytes_.data() + places_[lane]);
+    if (!is_known) report_.lanes &= ~(uint32_t{1} << lane);
+  }
+  for (uint64_t& place : places_) place += reinterpret_cast<uint64_t>(bytes_.data());
+  sources_ = {places_.data(), report_.sizes, nullptr};
+  report_.sources = &sources_;
 }
 
 std::optional<bool> ReportedStore::has(const AccessRecord& access, uint64_t address,
@@ -70,7 +109,7 @@ std::optional<bool> ReportedStore::has(const AccessRecord& access, uint64_t addr
   const auto lane = static_cast<uint32_t>(access.thread) - report_.first_thread;
   if (lane >= report_.lane_count || (report_.lanes >> lane & 1) == 0) return std::nullopt;
   const uint64_t distance_bytes = address - addresses_[lane];
-  if (distance_bytes >= note_.size_bytes) return std::nullopt;
+  if (distance_bytes >= report_.size_of(lane)) return std::nullopt;
   return report_.stores(lane, distance_bytes, value, size_bytes);
 }
 

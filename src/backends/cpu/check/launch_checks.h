@@ -59,13 +59,20 @@ struct AccessReport {
   const simt::AccessNote* note = nullptr;
   const uint8_t* values = nullptr;  // what a store writes (CheckRuntime::report_access); or null
   uint32_t lane_count = 0;
+  const uint64_t* sizes = nullptr;              // of each lane; null: the note's
+  const simt::StoreSources* sources = nullptr;  // what a store writes, if `values` is null
 
-  /// True if a lane stores these bytes at a distance from its address. The elements of a lane are
-  /// apart in `values`.
+  /// True if what is stored is known.
+  bool has_content() const { return values != nullptr || sources != nullptr; }
+  /// The bytes that a lane accesses.
+  uint64_t size_of(uint32_t lane) const {
+    return sizes != nullptr ? sizes[lane] : note->size_bytes;
+  }
+  /// True if a lane stores these bytes at a distance from its address.
   bool stores(uint32_t lane, uint64_t distance_bytes, const uint8_t* bytes,
               uint32_t size_bytes) const;
-  /// One of the bytes that a lane stores.
-  uint8_t stored(uint32_t lane, uint64_t distance_bytes) const;
+  /// Copies what a lane stores at a distance from its address; false if that cannot be read.
+  bool read_stored(uint32_t lane, uint64_t distance_bytes, uint64_t size_bytes, uint8_t* out) const;
 };
 
 /// The last store to global memory that a thread of the runtime has reported. A store is made after
@@ -82,14 +89,16 @@ class ReportedStore {
                           uint32_t size_bytes) const;
 
  private:
-  static constexpr uint32_t kMostLaneBytes = 32;  // st.v4.b64
+  void keep_values(const AccessReport& report);
+  void keep_sources(const AccessReport& report);
 
   mutable SpinLock lock_;
   AccessRecord access_;  // of no line: there is no store
   simt::AccessNote note_{};
   AccessReport report_;
-  std::array<uint64_t, simt::kWarpLanes> addresses_{};
-  std::array<uint8_t, simt::kWarpLanes * kMostLaneBytes> values_{};
+  std::array<uint64_t, simt::kWarpLanes> addresses_{}, sizes_{}, places_{};
+  simt::StoreSources sources_{};
+  std::vector<uint8_t> bytes_;  // of all lanes
 };
 
 /// Shared by the threads that run the launch.

@@ -113,17 +113,21 @@ void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t
 }
 
 void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,
-                   uint32_t lanes, const simt::AccessNote* note) {
+                   uint32_t lanes, const simt::AccessNote* note,
+                   const simt::StoreSources* sources) {
   with_checks(state, [&](BlockChecks& checks) {
     checks.begin_instruction(state->first_thread);
+    AccessReport report{addresses, lanes, state->first_thread, note, nullptr, simt::kWarpLanes};
+    report.sizes = sizes;
+    report.sources = sources;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(left));
       if (sizes[lane] == 0) continue;
       const LaunchRun& launch = executor_of(state).launch();
       const TrialAccess access{addresses[lane], sizes[lane], state->first_thread + lane, note};
       if (launch.trial != nullptr) follow_access(*launch.trial, launch, checks, access);
-      checks.note_range({addresses[lane], sizes[lane]}, state->first_thread + lane, *note);
     }
+    checks.note_ranges(report);
   });
 }
 
@@ -204,8 +208,13 @@ void report_undefined(simt::BlockState* state, uint32_t lanes, uint32_t use, uin
 }
 
 void report_range(Executor& executor, const AddressRange& range, uint32_t thread,
-                  const simt::AccessNote& note) {
-  with_checks(executor, [&](BlockChecks& checks) { checks.note_range(range, thread, note); });
+                  const simt::AccessNote& note, const uint8_t* content) {
+  const auto from = reinterpret_cast<uint64_t>(content);
+  const simt::StoreSources sources{&from, &range.size_bytes, nullptr};
+  AccessReport report{&range.begin, 1, thread, &note, nullptr, 1};
+  report.sizes = &range.size_bytes;
+  if (content != nullptr) report.sources = &sources;
+  with_checks(executor, [&](BlockChecks& checks) { checks.note_ranges(report); });
 }
 
 void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes) {

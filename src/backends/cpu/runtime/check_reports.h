@@ -16,7 +16,7 @@ void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t 
 void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                     const simt::AccessNote* note, uint64_t extent_bytes, uint64_t* out_range);
 void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,
-                   uint32_t lanes, const simt::AccessNote* note);
+                   uint32_t lanes, const simt::AccessNote* note, const simt::StoreSources* sources);
 void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                     const simt::AccessNote* note);
 void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope);
@@ -30,9 +30,9 @@ void report_locals(simt::BlockState* state, uint64_t begin, uint32_t lanes, uint
                    uint64_t size_bytes);
 void report_undefined(simt::BlockState* state, uint32_t lanes, uint32_t use, uint32_t line);
 /// Reports an access of one thread for which generated code has no report; nothing happens if the
-/// block is not checked.
+/// block is not checked. `content` has the bytes that a store writes; null: they are unknown.
 void report_range(Executor& executor, const AddressRange& range, uint32_t thread,
-                  const simt::AccessNote& note);
+                  const simt::AccessNote& note, const uint8_t* content);
 /// Forgets what is known of memory that a thread has got from the heap for kernels.
 void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes);
 

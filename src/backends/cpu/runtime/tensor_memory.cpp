@@ -28,7 +28,8 @@ struct RunningCopy {
   bool loads() const { return form.operation == simt::TensorOperation::load; }
 
   /// Tells the checker of an access to global memory or to the box.
-  void report(uint64_t address, uint64_t size_bytes, simt::AccessKind kind) const {
+  void report(uint64_t address, uint64_t size_bytes, simt::AccessKind kind,
+              const uint8_t* content) const {
     simt::AccessNote note{};
     note.line = form.line;
     note.element_bytes = 1;
@@ -36,18 +37,18 @@ struct RunningCopy {
     note.scope = simt::MemoryScope::device;
     note.copy = loads() ? simt::CopyKind::barrier : simt::CopyKind::bulk_group;
     if (kind == simt::AccessKind::atomic) note.flags = simt::access_flag::kStrong;
-    report_range(executor, {address, size_bytes}, thread, note);
+    report_range(executor, {address, size_bytes}, thread, note, content);
   }
 };
 
-bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
+bool may_access(void* context, uint64_t address, uint64_t size_bytes, const uint8_t* content) {
   const auto& copy = *static_cast<const RunningCopy*>(context);
   if (copy.executor.find_memory(address, size_bytes).is_empty()) return false;
   using simt::AccessKind;
   AccessKind kind =
       copy.form.operation == simt::TensorOperation::store ? AccessKind::write : AccessKind::atomic;
   if (copy.loads() || address == copy.map) kind = AccessKind::read;
-  copy.report(address, size_bytes, kind);
+  copy.report(address, size_bytes, kind, content);
   return true;
 }
 
@@ -61,7 +62,7 @@ KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
     if (fault.kind != FaultKind::none || place.context == nullptr) return fault;
     const auto& copy = *static_cast<const RunningCopy*>(place.context);
     copy.report(place.box, slots.sizes[lane],
-                copy.loads() ? simt::AccessKind::write : simt::AccessKind::read);
+                copy.loads() ? simt::AccessKind::write : simt::AccessKind::read, nullptr);
     return fault;
   };
   if (!form.is_multicast) return copy_box();

@@ -81,7 +81,6 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
   const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
   checks_.check_lanes(inst, to, size_bytes);
-  checks_.reports().report_lanes(inst, to, size_bytes, {AccessKind::write, CopyKind::group});
   count_copy(inst, to, AccessKind::write, mask());
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
@@ -104,6 +103,9 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   access.type = Type::b32;
   access.count = static_cast<unsigned>(size_bytes / 4);
   std::vector<Value*> values = accesses_.load(from, access);
+  AccessReports& reports = checks_.reports();
+  const AccessReports::Manner manner(AccessKind::write, CopyKind::group);
+  reports.report_lanes(inst, to, size_bytes, reports.with_values(manner, values, 4));
   const bool uniform = to.lanes == nullptr && to.offsets == nullptr;
   for (Value*& value : values) value = uniform ? value : splat(value);
   accesses_.store(to, access, values);
@@ -127,7 +129,11 @@ void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& 
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
   Value* sources = addresses_.lanes_of(from);
   checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
-  checks_.reports().report_ranges(inst, sources, sizes, AccessKind::read, mask());
+  AccessReports& reports = checks_.reports();
+  reports.report_ranges(inst, sources, sizes, AccessKind::read, mask());
+  AccessReports::Manner manner(AccessKind::write, CopyKind::group);
+  manner.copy_from(sources, sizes);
+  reports.report_ranges(inst, addresses_.lanes_of(to), i64(size_bytes), manner, mask());
   if (checks_.reports().counts().is_used()) {
     Value* reads = b_.CreateICmpNE(sizes, llvm::Constant::getNullValue(sizes->getType()));
     count_copy(inst, from, AccessKind::read, builder_.and_masks(mask(), reads));
@@ -189,10 +195,29 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   const CopyKind kind = ptx.has(Modifier::bulk_group) ? CopyKind::bulk_group : CopyKind::barrier;
   AccessReports& reports = checks_.reports();
   reports.report_ranges(inst, copy.from, copy.sizes, {AccessKind::read, kind}, mask());
-  if (!ptx.has(Modifier::reduce) && !ptx.has(Modifier::multicast_cluster)) {
-    reports.report_ranges(inst, copy.to, copy.sizes, {AccessKind::write, kind}, mask());
-  }
+  if (!ptx.has(Modifier::multicast_cluster)) report_target(inst, copy, kind);
   return copy;
+}
+
+/// Reports what a bulk copy or reduction writes.
+void AsyncCopies::report_target(const Inst& inst, const BulkCopy& copy, CopyKind kind) {
+  const auto& ptx = *inst.ptx;
+  AccessReports::Manner manner(AccessKind::write, kind);
+  if (ptx.has(Modifier::reduce)) {
+    manner.kind = AccessKind::atomic;
+    manner.flags = access_flag::kStrong;
+    const bool is_sum = ptx.has(Modifier::add) && ptx::is_float(ptx.type());
+    if (is_sum) manner.flags |= access_flag::kFloatSum;
+  } else {
+    manner.copy_from(copy.from, copy.sizes);
+  }
+  if (ptx.has(Modifier::cp_mask)) manner.byte_masks = byte_masks(inst);
+  checks_.reports().report_ranges(inst, copy.to, copy.sizes, manner, mask());
+}
+
+llvm::Value* AsyncCopies::byte_masks(const Inst& inst) {
+  const Operand& last = inst.ptx->operands[inst.ptx->operand_count - 1];
+  return values_.operand(inst, last, Type::b16, true, false);
 }
 
 /// Lowers cp.async.bulk to a copy in chunks, after which the transactions of its mbarrier are
@@ -212,9 +237,8 @@ void AsyncCopies::lower_bulk_copy(const Inst& inst) {
 
 /// Lowers a bulk copy with a byte mask. Bit i of the mask selects byte i of each 16 bytes.
 void AsyncCopies::copy_masked(const Inst& inst, const BulkCopy& copy) {
-  const Operand& last = inst.ptx->operands[inst.ptx->operand_count - 1];
-  Value* masks = values_.operand(inst, last, Type::b16, true, false);
-  for_lanes(builder_, "bulk_copy_masked", b_.getVoidTy(), {copy.to, copy.from, copy.sizes, masks},
+  for_lanes(builder_, "bulk_copy_masked", b_.getVoidTy(),
+            {copy.to, copy.from, copy.sizes, byte_masks(inst)},
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               copy_masked_chunks(b, lane[0], lane[1], lane[2], lane[3]);
               return nullptr;
@@ -235,7 +259,7 @@ void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
       own,     bits,      barriers,   b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
   checks_.reports().report_multicast(
-      inst, {barriers, arguments[3], own, bits, arguments[7], copy.to, copy.sizes});
+      inst, {barriers, arguments[3], own, bits, arguments[7], copy.to, copy.sizes, copy.from});
   for_lanes(builder_, "multicast", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[7], 1, [&](Value* rank) {
@@ -262,7 +286,8 @@ void AsyncCopies::lower_fill(const Inst& inst) {
   sizes = b_.CreateZExt(sizes, vector_of(b_.getInt64Ty()));
   checks_.require_aligned({}, sizes, mask_bits(), kUnitBytes);
   checks_.check_lanes(inst, {to, sizes, kUnitBytes}, mask());
-  checks_.reports().report_ranges(inst, to, sizes, AccessKind::write, mask());
+  AccessReports& reports = checks_.reports();
+  reports.report_ranges(inst, to, sizes, reports.zeros(), mask());
   for_lanes(builder_, "fill", b_.getVoidTy(), {to, sizes},
             [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[1], kUnitBytes, [&](Value* offset) {
@@ -286,8 +311,8 @@ void AsyncCopies::lower_try_cancel(const Inst& inst) {
                          llvm::Align(kChunkBytes));
   };
   if (!ptx.has(Modifier::multicast_cluster_all)) {
-    checks_.reports().report_lanes(inst, to, kChunkBytes, {AccessKind::write, CopyKind::barrier},
-                                   mask());
+    AccessReports& reports = checks_.reports();
+    reports.report_ranges(inst, to, i64(kChunkBytes), reports.zeros(CopyKind::barrier), mask());
     for_lanes(builder_, "answer_cancel", b_.getVoidTy(), {to},
               [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                 answer(b, lane[0]);

@@ -42,6 +42,8 @@ class AsyncCopies : private EmitterBase {
   void count_copy(const Inst& inst, const Address& address, AccessKind kind, Value* lanes);
   void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
   BulkCopy bulk_copy_of(const Inst& inst);
+  void report_target(const Inst& inst, const BulkCopy& copy, CopyKind kind);
+  Value* byte_masks(const Inst& inst);
   void lower_bulk_copy(const Inst& inst);
   void copy_masked(const Inst& inst, const BulkCopy& copy);
   void multicast(const Inst& inst, const BulkCopy& copy);

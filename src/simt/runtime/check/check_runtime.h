@@ -52,6 +52,14 @@ struct AccessNote {
 };
 static_assert(sizeof(AccessNote) == 16);
 
+/// The bytes that lanes are about to store, if they are in memory already: lane l stores the first
+/// `sizes[l]` bytes at `addresses[l]`, and zeros after them.
+struct StoreSources {
+  const uint64_t* addresses;
+  const uint64_t* sizes;
+  const uint16_t* byte_masks;  // lane l stores byte i of each 16 if it has bit i; null: all bytes
+};
+
 /// Extends TensorRuntime by the entries for the checker.
 struct CheckRuntime {
   TensorRuntime base;
@@ -70,9 +78,10 @@ struct CheckRuntime {
   /// gets memory of which all is defined; null: nobody asks.
   void (*report_content)(BlockState*, const uint64_t* addresses, uint32_t lanes,
                          const AccessNote* note, uint64_t extent_bytes, uint64_t* out_range);
-  /// Like report_access() for accesses whose sizes differ between lanes; a size may be 0.
+  /// Like report_access() for accesses whose sizes differ between lanes; a size may be 0. `sources`
+  /// has what a store writes; null for other accesses.
   void (*report_ranges)(BlockState*, const uint64_t* addresses, const uint64_t* sizes,
-                        uint32_t lanes, const AccessNote* note);
+                        uint32_t lanes, const AccessNote* note, const StoreSources* sources);
   /// Called after a strong read or an atomic of `lanes`, which may have seen what another thread
   /// released.
   void (*report_acquire)(BlockState*, const uint64_t* addresses, uint32_t lanes,

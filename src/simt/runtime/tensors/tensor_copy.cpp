@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t kLineBytes = 16, kLowLineBits = 7;
 constexpr uint64_t kBoxAlignment = 128;
+constexpr uint32_t kMostRowBytes = 256 * sizeof(uint64_t);  // of a valid map
 
 /// Rounds to the nearest tf32, ties to even.
 uint32_t round_to_tf32(uint32_t bits) {
@@ -46,7 +47,7 @@ class BoxCopy {
       address_ += static_cast<uint64_t>(coordinates[i]) * map_.strides_bytes[i - 1];
     }
     find_elements(inside);
-    if (!check_memory()) return false;
+    if (place_.may_access != nullptr && !check_row(row)) return false;
     for (uint32_t offset = 0; offset < row_bytes_; offset += kLineBytes) {
       move_line(line_at(row * row_bytes_ + offset), offset / element_bytes_);
     }
@@ -71,13 +72,32 @@ class BoxCopy {
     return address_ + static_cast<uint64_t>((first_ + index * step_) * int64_t{element_bytes_});
   }
 
-  bool check_memory() {
-    if (place_.may_access == nullptr || begin_ == end_) return true;
-    const uint64_t from = address_of(begin_), last = address_of(end_ - 1);
-    const uint64_t size_bytes = last - from + element_bytes_;
-    if (place_.may_access(place_.context, from, size_bytes)) return true;
+  /// Checks the elements of a row, one by one if others lie between them.
+  bool check_row(uint64_t row) {
+    if (step_ == 1) return begin_ == end_ || check_elements(row, begin_, end_);
+    for (int64_t i = begin_; i < end_; ++i) {
+      if (!check_elements(row, i, i + 1)) return false;
+    }
+    return true;
+  }
+
+  bool check_elements(uint64_t row, int64_t begin, int64_t end) {
+    const uint64_t from = address_of(begin);
+    const auto size_bytes = static_cast<uint64_t>(end - begin) * element_bytes_;
+    const uint8_t* const content =
+        operation_ == TensorOperation::store ? gather(row, begin, size_bytes) : nullptr;
+    if (place_.may_access(place_.context, from, size_bytes, content)) return true;
     fault_ = {FaultKind::illegal_address, from, size_bytes};
     return false;
+  }
+
+  /// Copies a part of a row from shared memory, where its lines may be anywhere in the box.
+  const uint8_t* gather(uint64_t row, int64_t begin, uint64_t size_bytes) {
+    const uint64_t first = row * row_bytes_ + static_cast<uint64_t>(begin) * element_bytes_;
+    for (uint64_t i = 0; i < size_bytes; ++i) {
+      content_[i] = line_at(first + i - (first + i) % kLineBytes)[(first + i) % kLineBytes];
+    }
+    return content_;
   }
 
   uint8_t* line_at(uint64_t offset_bytes) const {
@@ -159,9 +179,10 @@ class BoxCopy {
   const TensorOperation operation_;
   const TensorPlace& place_;
   const uint32_t element_bytes_, row_bytes_, swizzle_units_;
-  int64_t step_ = 1, first_ = 0;  // position along the row
-  int64_t begin_ = 0, end_ = 0;   // range of its elements within the tensor
-  uint64_t address_ = 0;          // address of the row's coordinate 0
+  int64_t step_ = 1, first_ = 0;    // position along the row
+  int64_t begin_ = 0, end_ = 0;     // range of its elements within the tensor
+  uint64_t address_ = 0;            // address of the row's coordinate 0
+  uint8_t content_[kMostRowBytes];  // what a checked store writes
   TensorFault fault_;
 };
 
@@ -246,7 +267,8 @@ TensorFault copy_tensor(const TensorCopyForm& form, const TensorCopySlots& slots
   constexpr uint64_t kMapAlignment = 8;
   const uint64_t at = slots.maps[lane];
   if (at % kMapAlignment != 0) return {FaultKind::misaligned, at, kMapAlignment};
-  if (place.may_access != nullptr && !place.may_access(place.context, at, sizeof(TensorMap))) {
+  const bool is_checked = place.may_access != nullptr;
+  if (is_checked && !place.may_access(place.context, at, sizeof(TensorMap), nullptr)) {
     return {FaultKind::illegal_address, at, sizeof(TensorMap)};
   }
   TensorMap map;

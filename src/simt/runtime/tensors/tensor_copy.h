@@ -68,8 +68,10 @@ struct TensorFault {
 struct TensorPlace {
   uint8_t* shared_window = nullptr;  // start of shared memory, the origin of swizzle patterns
   uint64_t box = 0;                  // address in shared memory
-  /// Returns false if the launch may not access these bytes; null: no check.
-  bool (*may_access)(void* context, uint64_t address, uint64_t size_bytes) = nullptr;
+  /// Returns false if the launch may not access these bytes; null: no check. `content` is what is
+  /// stored there, or null.
+  bool (*may_access)(void* context, uint64_t address, uint64_t size_bytes,
+                     const uint8_t* content) = nullptr;
   void* context = nullptr;
 };
 

@@ -62,6 +62,12 @@ void store_barrier(Builder& b, V address, V word) {
   b.CreateStore(word, b.CreateIntToPtr(address, b.getPtrTy()));
 }
 
+/// The content of an object that expects arrivals of so many threads.
+V fresh_barrier(Builder& b, V count) {
+  count = b.CreateAnd(count, llvm::ConstantInt::get(count->getType(), kPending));
+  return b.CreateOr(count, b.CreateShl(count, kExpectedShift));
+}
+
 /// The new content of the object after any kind of arrive or arrive_drop.
 V arrive(Builder& b, const ptx::Instruction& ptx, V word, V count) {
   V arrivals = count;
@@ -104,20 +110,23 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   // The word is kept: warps that still wait for the last phase must see that it is complete, as on
   // GPUs.
   if (ptx.has(Modifier::inval)) return;
-  if (ptx.has(Modifier::init)) {
-    checks_.reports().report_lanes(inst, at, kBarrierBytes, AccessKind::write);
-  } else {
-    checks_.reports().report_arrival(inst, at);
-  }
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
+  AccessReports& reports = checks_.reports();
+  if (ptx.has(Modifier::init)) {
+    auto* type = count->getType()->getWithNewType(b_.getInt64Ty());
+    Value* word = fresh_barrier(b_, b_.CreateZExt(count, type));
+    reports.report_lanes(inst, at, kBarrierBytes,
+                         reports.with_values(AccessKind::write, {&word, 1}, kBarrierBytes));
+  } else {
+    reports.report_arrival(inst, at);
+  }
   for_lanes(builder_, form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
               Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
               Value* word = b.getInt64(0);
               if (ptx.has(Modifier::init)) {
-                number = b.CreateAnd(number, kPending);
-                word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
+                word = fresh_barrier(b, number);
               } else if (ptx.has(Modifier::expect_tx)) {
                 word = add_bytes(b, load_barrier(b, lane[0]), number);
               } else if (ptx.has(Modifier::complete_tx)) {

@@ -96,9 +96,54 @@ llvm::Value* AccessReports::stored(Value* addresses) {
 
 llvm::Value* AccessReports::no_values() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
 
-void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote& note) {
+void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote& note,
+                                Value* values) {
   call_content(addresses, lanes, note, note.size_bytes, no_values());
-  call_race(addresses, lanes, note, no_values());
+  call_race(addresses, lanes, note, values);
+}
+
+/// The memory that gets the values of a store's elements, a row of all lanes for each.
+llvm::Value* AccessReports::rows_of(std::span<Value* const> values, uint16_t element_bytes) {
+  auto* row = vector_of(b_.getIntNTy(8U * element_bytes));
+  auto* rows = llvm::ArrayType::get(row, values.size());
+  auto* memory = builder_.variable(rows, "stored");
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Value* each = values[i]->getType()->isVectorTy() ? values[i] : splat(values[i]);
+    if (each->getType() != row) each = b_.CreateBitCast(each, row);
+    b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
+  }
+  return memory;
+}
+
+AccessReports::Manner AccessReports::with_values(Manner manner, std::span<Value* const> values,
+                                                 uint16_t element_bytes) {
+  if (!has_accesses()) return manner;
+  manner.values = rows_of(values, element_bytes);
+  manner.element_bytes = element_bytes;
+  return manner;
+}
+
+AccessReports::Manner AccessReports::zeros(CopyKind copy) {
+  Manner manner(AccessKind::write, copy);
+  manner.copy_from(i64(0), i64(0));
+  return manner;
+}
+
+/// The pointer to the StoreSources of a store; null if it has none.
+llvm::Value* AccessReports::sources_of(const Manner& manner) {
+  if (manner.sources == nullptr) return no_values();
+  auto* pointer = b_.getPtrTy();
+  auto* type = llvm::StructType::get(pointer, pointer, pointer);
+  auto* memory = builder_.variable(type, "sources");
+  const auto in_memory = [&](Value* each) {
+    return stored(each->getType()->isVectorTy() ? each : splat(each));
+  };
+  Value* const masks = manner.byte_masks;
+  b_.CreateStore(in_memory(manner.sources), b_.CreateStructGEP(type, memory, 0));
+  b_.CreateStore(in_memory(manner.held_bytes), b_.CreateStructGEP(type, memory, 1));
+  b_.CreateStore(masks != nullptr ? in_memory(masks) : no_values(),
+                 b_.CreateStructGEP(type, memory, 2));
+  return memory;
 }
 
 /// Reports an access to memory that the place does not know to be defined. In mode a, one call runs
@@ -204,14 +249,7 @@ llvm::Value* AccessReports::report_store(const Inst& inst, const Address& addres
   const AccessNote note = own_note(inst, *access, address);
   report_content(*access, address, note);
   if (!has_accesses() || access->space == ptx::Space::local) return nullptr;
-  auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
-  auto* rows = llvm::ArrayType::get(row, values.size());
-  auto* memory = builder_.variable(rows, "stored");
-  for (unsigned i = 0; i < values.size(); ++i) {
-    Value* each = values[i]->getType()->isVectorTy() ? values[i] : splat(values[i]);
-    if (each->getType() != row) each = b_.CreateBitCast(each, row);
-    b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
-  }
+  Value* const memory = rows_of(values, note.element_bytes);
   Value* const addresses = addresses_.lanes_of(address);
   call_race(addresses, mask_bits(), note, memory);
   const bool may_delay = plan_.variant.is_scheduled() && (note.flags & access_flag::kStrong) == 0;
@@ -263,7 +301,9 @@ void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t si
   note.size_bytes = note.element_bytes = static_cast<uint16_t>(size_bytes);
   note.kind = manner.kind;
   note.copy = manner.copy;
-  call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note);
+  if (manner.values != nullptr) note.element_bytes = manner.element_bytes;
+  call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note,
+              manner.values != nullptr ? manner.values : no_values());
 }
 
 void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* sizes, Manner manner,
@@ -274,14 +314,16 @@ void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* siz
   note.element_bytes = 1;
   note.kind = manner.kind;
   note.copy = manner.copy;
+  note.flags = manner.flags;
+  note.scope = scope_of(*inst.ptx);
   Value* each = sizes->getType()->isVectorTy() ? sizes : splat(sizes);
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
-  auto* type =
-      llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, pointer, word, pointer}, false);
-  frame_.call_runtime(
-      offsetof(CheckRuntime, report_ranges), type,
-      {frame_.state(), stored(addresses), stored(each),
-       lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), constant_note(note)});
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {pointer, pointer, pointer, word, pointer, pointer}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_ranges), type,
+                      {frame_.state(), stored(addresses), stored(each),
+                       lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(),
+                       constant_note(note), sources_of(manner)});
 }
 
 namespace {
@@ -304,7 +346,7 @@ void AccessReports::report_arrival(const Inst& inst, const Address& barrier, Cop
   if (!is_used()) return;
   AccessNote note = barrier_note(inst, AccessKind::atomic, access_flag::kRelease);
   note.copy = by;
-  call_access(addresses_.lanes_of(barrier), mask_bits(), note);
+  call_access(addresses_.lanes_of(barrier), mask_bits(), note, no_values());
 }
 
 void AccessReports::report_multicast(const Inst& inst, const Multicast& copy) {
@@ -318,10 +360,12 @@ void AccessReports::report_multicast(const Inst& inst, const Multicast& copy) {
     Value* receives = builder_.and_masks(mask(), b_.CreateICmpNE(bit, none));
     Value* distance = b_.CreateShl(b_.CreateSub(each, copy.own_rank), copy.bits);
     if (copy.to != nullptr) {
-      report_ranges(inst, b_.CreateAdd(copy.to, distance), copy.sizes,
-                    {AccessKind::write, CopyKind::barrier}, receives);
+      Manner manner = zeros(CopyKind::barrier);
+      if (copy.from != nullptr) manner.copy_from(copy.from, copy.sizes);
+      report_ranges(inst, b_.CreateAdd(copy.to, distance), copy.sizes, manner, receives);
     }
-    call_access(b_.CreateAdd(copy.barriers, distance), builder_.bits_of(receives), note);
+    call_access(b_.CreateAdd(copy.barriers, distance), builder_.bits_of(receives), note,
+                no_values());
   });
 }
 
@@ -337,7 +381,7 @@ void AccessReports::report_phase_test(const Inst& inst, const Address& barrier) 
   if (!is_used()) return;
   Value* const addresses = addresses_.lanes_of(barrier);
   const AccessNote note = barrier_note(inst, AccessKind::read, access_flag::kAcquire);
-  call_access(addresses, mask_bits(), note);
+  call_access(addresses, mask_bits(), note, no_values());
   call_acquire(addresses, note);
 }
 

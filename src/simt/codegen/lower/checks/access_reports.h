@@ -64,12 +64,26 @@ class AccessReports : private EmitterBase {
   Value* load_old(const Inst& inst, const Address& address, Value* memory);
   /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
   void report_acquire(const Inst& inst, const Address& address);
-  /// How memory is accessed, and by which asynchronous copy.
+  /// How memory is accessed, by which asynchronous copy, and what a store writes.
   struct Manner {
     Manner(AccessKind access, CopyKind of = CopyKind::none) : kind(access), copy(of) {}
+    /// Says what is stored: `size` bytes at `from` (i64 for each lane, or for all), then zeros.
+    void copy_from(Value* from, Value* size) {
+      sources = from;
+      held_bytes = size;
+    }
     AccessKind kind;
     CopyKind copy;
+    uint8_t flags = 0;           // access_flag
+    Value* values = nullptr;     // in memory, as CheckRuntime::report_access() has them
+    uint16_t element_bytes = 0;  // of `values`
+    Value *sources = nullptr, *held_bytes = nullptr;  // copy_from()
+    Value* byte_masks = nullptr;  // i16 for each lane (StoreSources); null: all bytes
   };
+  /// A store of zeros.
+  Manner zeros(CopyKind copy = CopyKind::none);
+  /// The manner with the values of a store's elements: vectors, or scalars for equal lanes.
+  Manner with_values(Manner manner, std::span<Value* const> values, uint16_t element_bytes);
   /// Reports a read or write of `size_bytes` by each active lane.
   void report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes, Manner manner);
   /// Reports such an access by the lanes of a mask (null: all) whose addresses are at hand.
@@ -86,6 +100,7 @@ class AccessReports : private EmitterBase {
     Value *barriers, *ranks;          // i64 for each lane: mbarrier objects, and blocks as bits
     Value *own_rank, *bits, *blocks;  // i64 for each lane, as the cluster has them
     Value *to, *sizes;                // what is written; null if the runtime reports that
+    Value* from = nullptr;            // addresses of what is copied; null: zeros are written
   };
   /// Reports a copy to several blocks, and that it completes on the mbarrier object of each.
   void report_multicast(const Inst& inst, const Multicast& copy);
@@ -114,10 +129,12 @@ class AccessReports : private EmitterBase {
   void call_content(Value* addresses, Value* lanes, const AccessNote& note, uint64_t extent_bytes,
                     Value* range);
   void call_race(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
-  void call_access(Value* addresses, Value* lanes, const AccessNote& note);
+  void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
   void call_acquire(Value* addresses, const AccessNote& note);
   Value* stored(Value* addresses);
   Value* no_values();
+  Value* rows_of(std::span<Value* const> values, uint16_t element_bytes);
+  Value* sources_of(const Manner& manner);
   llvm::Constant* constant_note(const AccessNote& note);
 
   LaunchFrame& frame_;

@@ -40,9 +40,11 @@ class Matrices : private EmitterBase {
   void lower_mma(const Inst& inst);
   /// Lowers wmma's loads, stores and products.
   void lower_wmma(const Inst& inst);
-  /// The position of a matrix in memory, which is the same for the whole warp.
+  /// The position of a matrix in memory, which is the same for the whole warp, and the pointer to
+  /// its registers.
   struct WmmaMatrix {
     Value *base = nullptr, *stride_bytes = nullptr;  // i64
+    Value* registers = nullptr;
   };
 
   // ---- Fragments in memory.
@@ -71,6 +73,9 @@ class Matrices : private EmitterBase {
   Value* of_warp(Value* content);
   void check_wmma(const Inst& inst, const arithmetic::WmmaFragment& fragment,
                   const arithmetic::WmmaPieces& pieces, const WmmaMatrix& matrix);
+  AccessReports::Manner stored_lines(const Inst& inst, const arithmetic::WmmaFragment& fragment,
+                                     const arithmetic::WmmaPieces& pieces,
+                                     const WmmaMatrix& matrix);
   void move_wmma(const Inst& inst, const arithmetic::WmmaFragment& fragment, unsigned address,
                  Value* registers);
 

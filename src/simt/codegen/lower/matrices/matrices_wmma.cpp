@@ -234,11 +234,31 @@ void Matrices::check_wmma(const Inst& inst, const WmmaFragment& fragment, const 
     Value* is_line = b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(fragment.lines())));
     Value* sizes = b_.CreateSelect(is_line, splat(i64(fragment.line_bytes())), splat(i64(0)));
     checks_.check_lane_ranges(inst, {addresses, sizes, pieces.size_bytes}, splat(active));
-    const bool stores = inst.ptx->has(ptx::Modifier::store);
-    checks_.reports().report_ranges(inst, addresses, sizes,
-                                    stores ? AccessKind::write : AccessKind::read, splat(active));
+    AccessReports::Manner manner(AccessKind::read);
+    if (inst.ptx->has(ptx::Modifier::store)) {
+      manner = stored_lines(inst, fragment, pieces, matrix);
+      manner.held_bytes = sizes;
+    }
+    checks_.reports().report_ranges(inst, addresses, sizes, manner, splat(active));
   }
   frame_.note_line();
+}
+
+/// The manner of a store, with its lines in memory of the checker's own.
+AccessReports::Manner Matrices::stored_lines(const Inst& inst, const WmmaFragment& fragment,
+                                             const WmmaPieces& pieces, const WmmaMatrix& matrix) {
+  AccessReports::Manner manner(AccessKind::write);
+  if (!checks_.reports().has_accesses()) return manner;
+  const uint64_t line_bytes = fragment.line_bytes();
+  auto* type = llvm::ArrayType::get(b_.getInt8Ty(), fragment.lines() * line_bytes);
+  auto* memory = builder_.variable(type, "stored_lines");
+  memory->setAlignment(llvm::Align(64));
+  Value* base = b_.CreatePtrToInt(memory, b_.getInt64Ty());
+  b_.CreateCall(wmma_helper(inst, pieces, true),
+                {base, i64(line_bytes), mask_bits(), matrix.registers});
+  Value* lines = b_.CreateZExt(builder_.lane_numbers(), vector_of(b_.getInt64Ty()));
+  manner.sources = b_.CreateAdd(splat(base), b_.CreateMul(lines, splat(i64(line_bytes))));
+  return manner;
 }
 
 /// Moves the fragment between `registers` and the memory to which operand `address` points.
@@ -256,6 +276,7 @@ void Matrices::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigne
     elements = b_.CreateZExt(elements, b_.getInt64Ty());
   }
   matrix.stride_bytes = b_.CreateLShr(b_.CreateMul(elements, i64(element_bits(fragment.type))), 3);
+  matrix.registers = registers;
   const WmmaPieces pieces(fragment);
   check_wmma(inst, fragment, pieces, matrix);
   b_.CreateCall(wmma_helper(inst, pieces, address == 0),

@@ -104,8 +104,8 @@ llvm::Value* MatrixMoves::transpose_matrix(Value* matrix) {
   return b_.CreateCall(function, {matrix});
 }
 
-/// The tested addresses of the rows. Lane 8 * i + r has the address of row r of matrix i.
-llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
+/// The tested rows. Lane 8 * i + r has the address of row r of matrix i.
+MatrixMoves::Rows MatrixMoves::rows_of(const Inst& inst, const Operand& place, uint32_t matrices) {
   Value* addresses =
       addresses_.lanes_of(addresses_.address_of(inst, place, space_of(kernel_, inst, place)));
   Value* first_lanes =
@@ -113,14 +113,12 @@ llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, 
   Value* lanes = builder_.and_masks(mask(), first_lanes);
   checks_.check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes}, lanes);
   const bool loads = inst.ptx->opcode == ptx::Opcode::ldmatrix;
-  checks_.reports().report_lanes(inst, addresses, kRowBytes,
-                                 loads ? AccessKind::read : AccessKind::write, lanes);
   checks_.reports().counts().count_lanes(
       addresses,
       {inst.ptx->location.line, kRowBytes, loads ? AccessKind::read : AccessKind::write,
        CountedSpace::shared},
       lanes);
-  return addresses;
+  return {addresses, lanes};
 }
 
 void MatrixMoves::lower(const Inst& inst) {
@@ -140,10 +138,11 @@ void MatrixMoves::lower_ldmatrix(const Inst& inst) {
   const Operand& target = ptx.operands[0];
   const bool several = target.kind == Operand::Kind::vector;
   const uint32_t matrices = several ? target.count : 1;
-  Value* addresses = row_addresses(inst, ptx.operands[1], matrices);
+  const Rows rows = rows_of(inst, ptx.operands[1], matrices);
+  checks_.reports().report_lanes(inst, rows.addresses, kRowBytes, AccessKind::read, rows.lanes);
   for (uint32_t i = 0; i < matrices; ++i) {
-    Value* matrix =
-        b_.CreateCall(load_matrix_helper(), {addresses, mask_bits(), i32(uint64_t{kRows} * i)});
+    Value* matrix = b_.CreateCall(load_matrix_helper(),
+                                  {rows.addresses, mask_bits(), i32(uint64_t{kRows} * i)});
     if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
     const Operand& part = several ? pool[target.first + i] : target;
     if (part.kind == Operand::Kind::reg) values_.define_result(inst, part.reg, matrix, Type::b32);
@@ -156,13 +155,22 @@ void MatrixMoves::lower_stmatrix(const Inst& inst) {
   const Operand& source = ptx.operands[1];
   const bool several = source.kind == Operand::Kind::vector;
   const uint32_t matrices = several ? source.count : 1;
-  Value* addresses = row_addresses(inst, ptx.operands[0], matrices);
+  const Rows rows = rows_of(inst, ptx.operands[0], matrices);
+  std::vector<Value*> content;
   for (uint32_t i = 0; i < matrices; ++i) {
     const Operand& part = several ? pool[source.first + i] : source;
     Value* matrix = values_.operand(inst, part, Type::b32, true, true);
     if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
+    content.push_back(matrix);
+  }
+  AccessReports& reports = checks_.reports();
+  // Lane by lane, the words of all matrices are those of the rows.
+  auto manner = reports.with_values(AccessKind::write, content, sizeof(uint32_t));
+  manner.element_bytes = kRowBytes;
+  reports.report_lanes(inst, rows.addresses, kRowBytes, manner, rows.lanes);
+  for (uint32_t i = 0; i < matrices; ++i) {
     b_.CreateCall(store_matrix_helper(),
-                  {addresses, mask_bits(), i32(uint64_t{kRows} * i), matrix});
+                  {rows.addresses, mask_bits(), i32(uint64_t{kRows} * i), content[i]});
   }
 }
 

@@ -38,7 +38,11 @@ class MatrixMoves : private EmitterBase {
   llvm::Function* load_matrix_helper();
   llvm::Function* store_matrix_helper();
   Value* transpose_matrix(Value* matrix);
-  Value* row_addresses(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
+  /// The rows of matrices in memory: an address for each lane, and the lanes that have one.
+  struct Rows {
+    Value *addresses = nullptr, *lanes = nullptr;
+  };
+  Rows rows_of(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
 
   Values& values_;
   Addresses& addresses_;
