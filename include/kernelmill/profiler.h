@@ -135,9 +135,25 @@ KM_API km_status km_profiler_row_count(km_context context, uint32_t* out_count) 
 KM_API km_status km_profiler_row_get(km_context context, uint32_t index,
                                      km_profile_row* out_row) KM_NOEXCEPT;
 
-/** The number of counters of a row: of the kernels of CPU devices whose warps the environment
- * variable `KM_COUNTERS` lets the library count; 0 for other rows. docs/guide/profiling.md says
- * what they mean. CUDA: metrics of Nsight Compute.
+/** Sets whether the warps of the context's kernels are counted from the next launch on: 1 or 0. At
+ * first it is what the environment variable `KM_COUNTERS` says. Counted kernels have code of their
+ * own, which takes longer; profiles have the counters of launches that are recorded, too.
+ *
+ * Example:
+ *   KM_CHECK(km_profiler_set_counters(context, 1));
+ *   KM_CHECK(km_profiler_start(context));
+ *   // Launches of kernels and km_stream_synchronize.
+ *   KM_CHECK(km_profiler_stop(context));
+ *   KM_CHECK(km_profiler_set_counters(context, 0));
+ *   KM_CHECK(km_profiler_summary(context, table, sizeof table, NULL));
+ * Status: KM_ERROR_INVALID_ARGUMENT when `enabled` is neither 0 nor 1; KM_ERROR_NOT_SUPPORTED when
+ *   the device counts nothing, which only CPU devices do.
+ */
+KM_API km_status km_profiler_set_counters(km_context context, uint32_t enabled) KM_NOEXCEPT;
+
+/** The number of counters of a row: of the kernels of CPU devices whose warps were counted
+ * (km_profiler_set_counters); 0 for other rows. docs/guide/profiling.md says what they mean. CUDA:
+ * metrics of Nsight Compute.
  * Status: KM_ERROR_INVALID_ARGUMENT when `row` is not below km_profiler_row_count.
  */
 KM_API km_status km_profiler_counter_count(km_context context, uint32_t row,

@@ -136,6 +136,16 @@ km_status km_profiler_set_work(km_function function, uint64_t operations,
   });
 }
 
+km_status km_profiler_set_counters(km_context context, uint32_t enabled) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    if (enabled > 1) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "enabled is %u: give 1 to count, or 0", enabled);
+    }
+    return target->set_counters(enabled != 0);
+  });
+}
+
 km_status km_profiler_row_count(km_context context, uint32_t* out_count) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);

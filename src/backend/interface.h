@@ -640,6 +640,11 @@ typedef struct kmb_backend {
   km_status (*context_profile)(kmb_context* context, uint32_t on, kmb_profile_callback callback,
                                void* user_data, km_release_callback release, kmb_error* error);
 
+  /* Optional (null: no counters). Sets whether later launches count what warps do, which the
+   * records of context_profile then have; at first the environment says it. CUDA: CUPTI's metrics,
+   * for which a kernel runs several times. */
+  km_status (*context_set_counters)(kmb_context* context, uint32_t on, kmb_error* error);
+
   /* Limits. Both optional (null: none). KM_ERROR_NOT_SUPPORTED for limits that the device does
    * not have. CUDA: cuCtxGetLimit, cuCtxSetLimit. */
   km_status (*context_limit_get)(kmb_context* context, km_context_limit limit, uint64_t* out_value,

@@ -293,17 +293,15 @@ TEST_F(Services, ProfilesHaveRowsRangesAndFiles) {
   EXPECT_EQ(status_of([&] { profiler.pop(); }), KM_ERROR_NOT_FOUND);
 }
 
-// Each test has a process of its own, in which nothing has read the environment yet.
-TEST(Counters, SayWhatWarpsDid) {
-  setenv("KM_COUNTERS", "1", 1);
-  const km::context context("cpu");
-  const km::stream stream(context);
-  const km::module module = km_test::load(context);
+TEST_F(Services, CountersSayWhatWarpsDid) {
   const km::function fill = module.function("fill_index");
   const km::profiler profiler(context);
   profiler.start();
   const km::slice<std::uint32_t> out(context, 64);
-  stream.launch_kernel(fill, 1, 64, 0, out, 1u, 64u);
+  for (const bool enabled : {true, false}) {
+    profiler.set_counters(enabled);
+    stream.launch_kernel(fill, 1, 64, 0, out, 1u, 64u);
+  }
   stream.synchronize();
   const auto rows = profiler.rows();
   ASSERT_FALSE(rows.empty());

@@ -25,6 +25,19 @@ func (p Profiler) Stop() error { return p.base().call("Profiler.Stop", raw.Km_pr
 // Clear forgets what was recorded.
 func (p Profiler) Clear() error { return p.base().call("Profiler.Clear", raw.Km_profiler_clear) }
 
+// SetCounters sets whether the warps of kernels are counted from the next launch on; at first it is
+// what the environment variable KM_COUNTERS says. Counted kernels have code of their own, which
+// takes longer. Only CPU devices count; others give [ErrNotSupported].
+func (p Profiler) SetCounters(enabled bool) error {
+	var on uint32
+	if enabled {
+		on = 1
+	}
+	return p.base().call("Profiler.SetCounters", func(id uint64) *raw.Failure {
+		return raw.Km_profiler_set_counters(id, on)
+	})
+}
+
 // Range is a range of the host that was started.
 type Range struct {
 	profiler Profiler
@@ -157,7 +170,7 @@ type ProfileCounter struct {
 
 // Counters lists the counters of the row of this index in Rows: the totals of the kernel, one for
 // each kind that occurs, then those of the lines of its source. There are none when its warps were
-// not counted, which the environment variable KM_COUNTERS asks for.
+// not counted (SetCounters).
 func (p Profiler) Counters(row uint32) ([]ProfileCounter, error) {
 	const op = "Profiler.Counters"
 	count, err := get[uint32](p.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {

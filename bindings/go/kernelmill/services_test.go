@@ -54,23 +54,16 @@ func TestProfilesShowKernelsAndRanges(t *testing.T) {
 	equal(t, len(must(profiler.Rows())(t)), 0)
 }
 
-// TestCounters runs itself again with counters.
 func TestCounters(t *testing.T) {
-	if os.Getenv("KM_COUNTERS") != "1" {
-		command := exec.Command(os.Args[0], "-test.run=^TestCounters$", "-test.v")
-		command.Env = append(os.Environ(), "KM_COUNTERS=1")
-		if output, err := command.CombinedOutput(); err != nil ||
-			!bytes.Contains(output, []byte("--- PASS: TestCounters")) {
-			t.Errorf("with counters: %v\n%s", err, output)
-		}
-		return
-	}
 	f := newFixture(t)
 	scale := f.function("scale")
 	data := keep(f, must(kernelmill.SliceOf(f.stream, make([]float32, 1024)))(f))
 	profiler := f.context.Profiler()
 	ok(t, profiler.Start())
-	ok(t, f.stream.Launch(scale).Grid(4).Block(256).Args(data, float32(1), int32(1024)).Submit())
+	for _, enabled := range []bool{true, false} {
+		ok(t, profiler.SetCounters(enabled))
+		ok(t, f.stream.Launch(scale).Grid(4).Block(256).Args(data, float32(1), int32(1024)).Submit())
+	}
 	ok(t, f.stream.Synchronize())
 	found := false
 	for i, row := range must(profiler.Rows())(t) {

@@ -98,6 +98,15 @@ pub const Profiler = struct {
         return .{ .profiler = self, .number = number };
     }
 
+    /// Sets whether the warps of kernels are counted from the next launch on; at first it is what
+    /// the environment variable KM_COUNTERS says. Counted kernels have code of their own, which
+    /// takes longer. `error.NotSupported` if the device counts nothing, which only CPU devices do.
+    /// C: km_profiler_set_counters.
+    pub fn setCounters(self: Profiler, enabled: bool) Error!void {
+        const diagnostics = self.context.diagnostics;
+        try check(c.km_profiler_set_counters(self.context.handle, @intFromBool(enabled)), diagnostics);
+    }
+
     /// The kinds of work with different names that are over by now: work of the device by falling
     /// total time, then ranges and waits. The list is the caller's to free. Synchronise first to
     /// have all. C: km_profiler_row_count, km_profiler_row_get.
@@ -117,8 +126,8 @@ pub const Profiler = struct {
 
     /// The counters of the row of this index in `rows`: the totals of the kernel, one for each kind
     /// that occurs, then those of the lines of its source. The list is the caller's to free. It is
-    /// empty if the warps were not counted, which KM_COUNTERS asks for. C:
-    /// km_profiler_counter_count, km_profiler_counter_get.
+    /// empty if the warps were not counted (`setCounters`). C: km_profiler_counter_count,
+    /// km_profiler_counter_get.
     pub fn counters(
         self: Profiler,
         allocator: std.mem.Allocator,

@@ -48,11 +48,24 @@ test "kernels and ranges are counted and timed" {
     defer allocator.free(summary);
     try expect(std.mem.indexOf(u8, summary, "fill_index") != null);
 
-    // The tests' process has no KM_COUNTERS.
+    const uncounted = try profiler.counters(allocator, 0);
+    defer allocator.free(uncounted);
+    try expectEqual(0, uncounted.len);
+    try expectError(error.InvalidArgument, profiler.counters(allocator, 1000));
+    try profiler.start();
+    try profiler.setCounters(true);
+    try f.stream.launch(fill, .{ .block = 4 }, .{ data, @as(u32, 8), @as(u32, 4) });
+    try profiler.setCounters(false);
+    try f.stream.synchronize();
+    try profiler.stop();
     const counters = try profiler.counters(allocator, 0);
     defer allocator.free(counters);
-    try expectEqual(0, counters.len);
-    try expectError(error.InvalidArgument, profiler.counters(allocator, 1000));
+    for (counters) |*each| {
+        if (each.is_total == 0 or each.kind != @intFromEnum(km.CounterKind.global_store)) continue;
+        try expectEqual(1, each.requests);
+        try expectEqual(4, each.threads);
+        break;
+    } else return error.NoCounter;
 
     var folder: support.Folder = undefined;
     try folder.init();

@@ -30,6 +30,11 @@ class basic_profiler {
   result<void> stop() const { return P::give(km_profiler_stop(context_)); }
   /// Discards the records.
   result<void> clear() const { return P::give(km_profiler_clear(context_)); }
+  /// Sets whether the warps of kernels are counted from the next launch on. KM_ERROR_NOT_SUPPORTED
+  /// when the device counts nothing.
+  result<void> set_counters(bool enabled) const {
+    return P::give(km_profiler_set_counters(context_, enabled ? 1 : 0));
+  }
   /// Begins a range of the calling thread; ranges nest. profile_scope covers a block of code.
   result<void> push(const std::string& name) const {
     return P::give(km_profiler_range_push(context_, name.c_str()));
@@ -60,8 +65,8 @@ class basic_profiler {
     return P::give(status, std::move(all));
   }
   /// The counters of a row of rows(), by its index: the totals of the kernel, one for each kind
-  /// that occurs, then those of the lines of its source. Empty if its warps were not counted, which
-  /// KM_COUNTERS asks for.
+  /// that occurs, then those of the lines of its source. Empty if its warps were not counted
+  /// (set_counters).
   result<std::vector<km_profile_counter>> counters(std::uint32_t row) const {
     std::vector<km_profile_counter> all;
     std::uint32_t count = 0;

@@ -82,6 +82,7 @@ const kmb_backend& null_backend() {
       .module_load_object = null::module_load_object,
       .module_save_object = null::module_save_object,
       .context_profile = null::context_profile,
+      .context_set_counters = nullptr,
       .context_limit_get = null::context_limit_get,
       .context_limit_set = null::context_limit_set,
       .blas_create = null::blas_create,

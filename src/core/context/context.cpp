@@ -170,6 +170,15 @@ Status Context::stop_profiler() {
   return report_operations();
 }
 
+Status Context::set_counters(bool on) {
+  if (backend().context_set_counters != nullptr) {
+    return call_backend(backend().context_set_counters, native_, uint32_t{on});
+  }
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "device %s has no counters: on NVIDIA GPUs Nsight Compute gives them",
+                    device_->info().uri);
+}
+
 Status Context::follow_activity(bool on) {
   const std::lock_guard lock(profiling_.mutex);
   profiling_.is_followed = on;

@@ -78,6 +78,8 @@ class Context final : public Object {
   /// A null callback sends output to standard output.
   Status set_output(km_output_callback callback, void* user_data);
 
+  /// Sets whether warps are counted; see km_profiler_set_counters.
+  Status set_counters(bool on);
   /// Selects the checker's tools; see km_context_set_check.
   Status set_check(km_check_flags flags, uint64_t limit, km_finding_callback callback,
                    void* user_data, const MayBlock& may_block);

@@ -948,6 +948,11 @@ static km_status call_km_profiler_row_get(const uint64_t* handles, call_values* 
   return km_profiler_row_get(handles[0], 0, out_at(values, 0));
 }
 
+static km_status call_km_profiler_set_counters(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_set_counters(handles[0], 0);
+}
+
 static km_status call_km_profiler_counter_count(const uint64_t* handles, call_values* values) {
   return km_profiler_counter_count(handles[0], 0, out_at(values, 0));
 }
@@ -1555,6 +1560,7 @@ static const handle_call handle_calls[] = {
     {"km_profiler_set_work", call_km_profiler_set_work, 1, {HANDLE_FUNCTION}, 0},
     {"km_profiler_row_count", call_km_profiler_row_count, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_row_get", call_km_profiler_row_get, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_set_counters", call_km_profiler_set_counters, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_counter_count", call_km_profiler_counter_count, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_counter_get", call_km_profiler_counter_get, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_summary", call_km_profiler_summary, 1, {HANDLE_CONTEXT}, 0},

@@ -473,6 +473,32 @@ static void counters_say_what_warps_did(void** state) {
   OK(km_function_destroy(scale));
 }
 
+static void counters_are_switched_by_a_call(void** state) {
+  fixture* f = *state;
+  uint32_t count = 77;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_set_counters(f->context, 2));
+  expect_message("enabled is 2");
+  if (is_fake(f) || is_cuda(f)) {
+    EXPECT(KM_ERROR_NOT_SUPPORTED, km_profiler_set_counters(f->context, 1));
+    expect_message("has no counters");
+    return;
+  }
+  km_function scale = load_kernel(f, "scale");
+  km_slice data;
+  OK(km_slice_create(f->context, COUNT, 4, 0, &data));
+  OK(km_profiler_start(f->context));
+  for (uint32_t enabled = 0; enabled < 2; ++enabled) {
+    OK(km_profiler_set_counters(f->context, enabled));
+    OK(km_profiler_clear(f->context));
+    run_work(f, scale, data, 2);
+    OK(km_profiler_counter_count(f->context, index_of(f, "scale"), &count));
+    assert_int_equal(count != 0, enabled);
+  }
+  OK(km_profiler_set_counters(f->context, 0));
+  OK(km_slice_destroy(data));
+  OK(km_function_destroy(scale));
+}
+
 int main(void) {
   const struct CMUnitTest counters[] = {cmocka_unit_test(counters_say_what_warps_did)};
   const struct CMUnitTest tests[] = {
@@ -488,6 +514,7 @@ int main(void) {
       cmocka_unit_test(threads_record_together),
       cmocka_unit_test(recording_costs),
       cmocka_unit_test(counters_say_what_warps_did),
+      cmocka_unit_test(counters_are_switched_by_a_call),
   };
   /* KM_COUNTERS records from the beginning, which the other tests do not expect. */
   if (counts_warps()) return RUN_ON_DEVICES("profiler", counters);

@@ -202,6 +202,7 @@ const NamedScenario kServiceScenarios[] = {
        uint64_t size = 0;
        km_profile_row row{};
        row.struct_size = sizeof row;
+       if (!o.context() || !o.check(km_profiler_set_counters(o.c, 0))) return false;
        return profile_work(o) && o.check(km_profiler_row_count(o.c, &count)) &&
               o.check(km_profiler_row_get(o.c, 0, &row)) &&
               o.check(km_profiler_counter_count(o.c, 0, &count)) &&

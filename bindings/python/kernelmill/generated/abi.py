@@ -1000,6 +1000,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_profiler_set_work": (c.c_uint64, c.c_uint64, c.c_uint64,),
     "km_profiler_row_count": (c.c_uint64, c.POINTER(c.c_uint32),),
     "km_profiler_row_get": (c.c_uint64, c.c_uint32, c.POINTER(km_profile_row),),
+    "km_profiler_set_counters": (c.c_uint64, c.c_uint32,),
     "km_profiler_counter_count": (c.c_uint64, c.c_uint32, c.POINTER(c.c_uint32),),
     "km_profiler_counter_get": (c.c_uint64, c.c_uint32, c.c_uint32, c.POINTER(km_profile_counter),),
     "km_profiler_summary": (c.c_uint64, c.c_void_p, c.c_uint64, c.POINTER(c.c_uint64),),

@@ -66,6 +66,18 @@ impl<'a> Profiler<'a> {
         check(unsafe { sys::km_profiler_stop(self.raw()) })
     }
 
+    /// Sets whether the warps of kernels are counted from the next launch on; at first it is what
+    /// the environment variable `KM_COUNTERS` says. Counted kernels have code of their own, which
+    /// takes longer. Never blocks. C: `km_profiler_set_counters`.
+    ///
+    /// # Errors
+    ///
+    /// `ERROR_NOT_SUPPORTED` when the device counts nothing, which only CPU devices do.
+    pub fn set_counters(&self, enabled: bool) -> Result<()> {
+        // SAFETY: handles are checked ids.
+        check(unsafe { sys::km_profiler_set_counters(self.raw(), enabled.into()) })
+    }
+
     /// Forgets what was recorded. Never blocks. C: `km_profiler_clear`.
     pub fn clear(&self) -> Result<()> {
         // SAFETY: handles are checked ids.
@@ -186,7 +198,7 @@ impl<'a> Profiler<'a> {
 
     /// The counters of the row of this index in [`rows`](Self::rows): the totals of the kernel, one
     /// for each kind that occurs, then those of the lines of its source. Empty when its warps were
-    /// not counted, which the environment variable `KM_COUNTERS` asks for. Never blocks.
+    /// not counted ([`set_counters`](Self::set_counters)). Never blocks.
     /// C: `km_profiler_counter_count`, `km_profiler_counter_get`.
     ///
     /// # Errors

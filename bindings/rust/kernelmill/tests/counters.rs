@@ -1,5 +1,4 @@
-//! Counters of what warps did, of which there are none unless the environment asks for them before
-//! the library is loaded: one test alone in its program.
+//! Counters of what warps did, of which there are none unless the program asks for them.
 
 mod common;
 
@@ -8,17 +7,19 @@ use kernelmill::{CounterKind, LaunchConfig, Result, Status};
 
 #[test]
 fn counters_say_what_warps_did() -> Result<()> {
-    // SAFETY: this is the only thread that looks at the environment, and the library has not yet.
-    unsafe { std::env::set_var("KM_COUNTERS", "1") };
     let context = context();
     let stream = context.default_stream()?;
     let scale = function(&context, "scale");
     let mut data = stream.clone_htod(&[1.0f32; 1024])?;
     let profiler = context.profiler();
     profiler.start()?;
+    profiler.set_counters(true)?;
     let mut launch = stream.launch_builder(&scale);
     launch.arg(&mut data).arg(&2.0f32).arg(&1024i32);
     // SAFETY: the kernel stays within its 1024 elements.
+    unsafe { launch.launch(LaunchConfig::for_num_elems(1024)) }?;
+    profiler.set_counters(false)?;
+    // SAFETY: likewise, and this launch is not counted.
     unsafe { launch.launch(LaunchConfig::for_num_elems(1024)) }?;
     stream.synchronize()?;
     let rows = profiler.rows()?;

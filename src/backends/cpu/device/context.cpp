@@ -36,6 +36,7 @@ Registry& registry() {
 Context::Context(Device* device, ThreadPool* pool) : device_(device), pool_(pool) {
   settings_.checks.set(
       {.tools = config().check_tools, .tells_same_values = config().check_same_values});
+  count_warps(config().counters);
 }
 
 Context* Context::make(Device* device, ThreadPool* pool) {

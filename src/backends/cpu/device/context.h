@@ -56,6 +56,9 @@ class Context {
   /// Has accesses checked also without a tool. It must be set before any object of the context
   /// exists, because code is compiled and memory is laid out for it.
   void set_checked(bool is_checked) { settings_.is_checked = is_checked; }
+  /// True if launches count what warps do.
+  bool counts_warps() const { return settings_.counts_warps.load(std::memory_order_relaxed); }
+  void count_warps(bool on) { settings_.counts_warps.store(on, std::memory_order_relaxed); }
   ContextChecks& checks() { return settings_.checks; }
   const ContextChecks& checks() const { return settings_.checks; }
   DeviceHeap& device_heap() { return device_heap_; }
@@ -163,6 +166,7 @@ class Context {
   struct {
     std::atomic<uint64_t> pending_launches{0};
     std::atomic<uint64_t> thread_stack_bytes{simt::kThreadStackBytes};
+    std::atomic<bool> counts_warps{false};
     bool is_checked = false;
     ContextChecks checks;
   } settings_;

@@ -238,8 +238,9 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
 }
 
 uint16_t Function::tools() const {
-  const uint16_t counters = config().counters ? simt::check_tool::kCounters : 0;
-  return module_->context().checks().code_tools() | counters;
+  const Context& context = module_->context();
+  const uint16_t counters = context.counts_warps() ? simt::check_tool::kCounters : 0;
+  return context.checks().code_tools() | counters;
 }
 
 simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap,

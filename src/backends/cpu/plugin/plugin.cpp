@@ -93,6 +93,7 @@ constexpr kmb_backend kTable = {
     .module_load_object = module_load_object,
     .module_save_object = module_save_object,
     .context_profile = context_profile,
+    .context_set_counters = context_set_counters,
     .context_limit_get = context_limit_get,
     .context_limit_set = context_limit_set,
     .blas_create = blas_create,

@@ -139,4 +139,9 @@ km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callbac
   return KM_SUCCESS;
 }
 
+km_status context_set_counters(kmb_context* context, uint32_t on, kmb_error*) {
+  from(context)->count_warps(on != 0);
+  return KM_SUCCESS;
+}
+
 }  // namespace km::cpu

@@ -9,7 +9,6 @@
 #include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/command/work.h"
-#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
@@ -23,6 +22,7 @@
 #include "base/arch/float_control.h"
 #include "base/assert.h"
 #include "base/callback/callback_thread.h"
+#include "base/check/check_tools.h"
 #include "base/memory/host_allocator.h"
 #include "base/thread/start_thread.h"
 
@@ -279,6 +279,15 @@ bool is_work(CommandKind kind) {
          kind == CommandKind::task || kind == CommandKind::memory;
 }
 
+/// Prepares the counters of a launch whose code counts what warps do.
+void begin_counters(LaunchRun& run, const Context& context) {
+  const bool counts = (run.unit->tools & check_tool::kCounters) != 0 && context.is_profiling();
+  if (!counts && run.counters == nullptr) [[likely]]
+    return;
+  const HostMemoryNeeded needed;
+  run.counters = counts ? std::make_unique<LaunchCounters>() : nullptr;
+}
+
 }  // namespace
 
 /// Runs one step of a graph. If the context has failed or is being stopped, the step is not
@@ -338,10 +347,7 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
-  if (config().counters && command.kind == CommandKind::kernel) [[unlikely]] {
-    const HostMemoryNeeded needed;
-    command.run.counters = context_->is_profiling() ? std::make_unique<LaunchCounters>() : nullptr;
-  }
+  if (command.kind == CommandKind::kernel) begin_counters(command.run, *context_);
   if (ContextChecks::is_any_used() && command.kind == CommandKind::kernel) [[unlikely]]
     begin_checks(command.run, *context_);
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);

@@ -80,6 +80,7 @@ const kmb_backend& cuda_backend() {
       .module_load_object = cuda::module_load_object,
       .module_save_object = cuda::module_save_object,
       .context_profile = cuda::context_profile,
+      .context_set_counters = nullptr,
       .context_limit_get = cuda::context_limit_get,
       .context_limit_set = cuda::context_limit_set,
       .blas_create = cuda::blas_create,

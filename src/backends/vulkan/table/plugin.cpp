@@ -102,6 +102,7 @@ constexpr kmb_backend kTable = {
     .module_load_object = nullptr,
     .module_save_object = nullptr,
     .context_profile = nullptr,
+    .context_set_counters = nullptr,
     .context_limit_get = context_limit_get,
     .context_limit_set = context_limit_set,
     .blas_create = nullptr,

@@ -221,6 +221,7 @@ var Calls = []struct {
 	{"km_profiler_set_work", Km_profiler_set_work, []int{0}},
 	{"km_profiler_row_count", Km_profiler_row_count, []int{0}},
 	{"km_profiler_row_get", Km_profiler_row_get, []int{0}},
+	{"km_profiler_set_counters", Km_profiler_set_counters, []int{0}},
 	{"km_profiler_counter_count", Km_profiler_counter_count, []int{0}},
 	{"km_profiler_counter_get", Km_profiler_counter_get, []int{0}},
 	{"km_profiler_summary", Km_profiler_summary, []int{0}},

@@ -251,6 +251,7 @@ static const char *const names[] = {
     "km_profiler_set_work",
     "km_profiler_row_count",
     "km_profiler_row_get",
+    "km_profiler_set_counters",
     "km_profiler_counter_count",
     "km_profiler_counter_get",
     "km_profiler_summary",

@@ -1724,660 +1724,667 @@ func Km_profiler_row_get(context uint64, index uint32, outRow unsafe.Pointer) *F
 	return takeFailure(C.kmgo_call_qup(232, C.uint64_t(context), C.uint32_t(index), outRow))
 }
 
+func Km_profiler_set_counters(context uint64, enabled uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qu(233, C.uint64_t(context), C.uint32_t(enabled)))
+}
+
 func Km_profiler_counter_count(context uint64, row uint32, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(233, C.uint64_t(context), C.uint32_t(row), outCount))
+	return takeFailure(C.kmgo_call_qup(234, C.uint64_t(context), C.uint32_t(row), outCount))
 }
 
 func Km_profiler_counter_get(context uint64, row uint32, index uint32, outCounter unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quup(234, C.uint64_t(context), C.uint32_t(row), C.uint32_t(index), outCounter))
+	return takeFailure(C.kmgo_call_quup(235, C.uint64_t(context), C.uint32_t(row), C.uint32_t(index), outCounter))
 }
 
 func Km_profiler_summary(context uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(235, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(236, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_profiler_write(context uint64, path unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(236, C.uint64_t(context), path))
+	return takeFailure(C.kmgo_call_qp(237, C.uint64_t(context), path))
 }
 
 func Km_blas_create(stream uint64, layout int32, outBlas unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qip(237, C.uint64_t(stream), C.int32_t(layout), outBlas))
+	return takeFailure(C.kmgo_call_qip(238, C.uint64_t(stream), C.int32_t(layout), outBlas))
 }
 
 func Km_blas_destroy(blas uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(238, C.uint64_t(blas)))
+	return takeFailure(C.kmgo_call_q(239, C.uint64_t(blas)))
 }
 
 func Km_blas_axpy(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(239, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
+	return takeFailure(C.kmgo_call_qiqppp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
 }
 
 func Km_blas_scal(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
+	return takeFailure(C.kmgo_call_qiqpp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
 }
 
 func Km_blas_copy(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_swap(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_dot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_dotc(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(245, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_nrm2(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(245, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(246, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_asum(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(246, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(247, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_iamax(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(247, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(248, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_rot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpppp(248, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
+	return takeFailure(C.kmgo_call_qiqpppp(249, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
 }
 
 func Km_blas_rotm(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(249, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
+	return takeFailure(C.kmgo_call_qiqppp(250, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
 }
 
 func Km_blas_rotg(type_ int32, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ipppp(250, C.int32_t(type_), a, b, c, s))
+	return takeFailure(C.kmgo_call_ipppp(251, C.int32_t(type_), a, b, c, s))
 }
 
 func Km_blas_rotmg(type_ int32, d1 unsafe.Pointer, d2 unsafe.Pointer, x1 unsafe.Pointer, y1 unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ippppp(251, C.int32_t(type_), d1, d2, x1, y1, parameters))
+	return takeFailure(C.kmgo_call_ippppp(252, C.int32_t(type_), d1, d2, x1, y1, parameters))
 }
 
 func Km_blas_gemv(blas uint64, type_ int32, operation int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(252, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_gbmv(blas uint64, type_ int32, operation int32, m uint64, n uint64, lower uint64, upper uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqqppppp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqqqppppp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
 }
 
 func Km_blas_symv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_sbmv(blas uint64, type_ int32, triangle int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
 }
 
 func Km_blas_spmv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_trmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(258, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(258, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(259, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(259, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(260, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_trsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(260, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(261, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(261, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(262, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(262, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(263, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_ger(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(263, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(264, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gerc(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(264, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(265, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_syr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(265, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_syr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_spr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_spr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gemm(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqppppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqqppppp(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_gemm_strided_batched(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer, batchCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqpppppq(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
+	return takeFailure(C.kmgo_call_qiiiqqqpppppq(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
 }
 
 func Km_blas_symm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_hemm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_syrk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(274, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_herk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(274, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(275, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_syr2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(275, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(276, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_her2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(276, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(277, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_trmm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(277, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(278, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_blas_trsm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(278, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(279, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_fft_create(stream uint64, shape unsafe.Pointer, outFft unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(279, C.uint64_t(stream), shape, outFft))
+	return takeFailure(C.kmgo_call_qpp(280, C.uint64_t(stream), shape, outFft))
 }
 
 func Km_fft_destroy(fft uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(280, C.uint64_t(fft)))
+	return takeFailure(C.kmgo_call_q(281, C.uint64_t(fft)))
 }
 
 func Km_fft_execute(fft uint64, direction int32, input unsafe.Pointer, output unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qipp(281, C.uint64_t(fft), C.int32_t(direction), input, output))
+	return takeFailure(C.kmgo_call_qipp(282, C.uint64_t(fft), C.int32_t(direction), input, output))
 }
 
 func Km_solve_potrf(blas uint64, type_ int32, triangle int32, n uint64, batchCount uint64, a unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqpp(282, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, info))
+	return takeFailure(C.kmgo_call_qiiqqpp(283, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, info))
 }
 
 func Km_solve_potrs(blas uint64, type_ int32, triangle int32, n uint64, columns uint64, batchCount uint64, a unsafe.Pointer, b unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqppp(283, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, b, info))
+	return takeFailure(C.kmgo_call_qiiqqqppp(284, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, b, info))
 }
 
 func Km_solve_getrf(blas uint64, type_ int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, pivots unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqqppp(284, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, pivots, info))
+	return takeFailure(C.kmgo_call_qiqqqppp(285, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, pivots, info))
 }
 
 func Km_solve_getrs(blas uint64, type_ int32, operation int32, n uint64, columns uint64, batchCount uint64, a unsafe.Pointer, pivots unsafe.Pointer, b unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqpppp(285, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, pivots, b, info))
+	return takeFailure(C.kmgo_call_qiiqqqpppp(286, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(n), C.uint64_t(columns), C.uint64_t(batchCount), a, pivots, b, info))
 }
 
 func Km_solve_geqrf(blas uint64, type_ int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqqppp(286, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, tau, info))
+	return takeFailure(C.kmgo_call_qiqqqppp(287, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, tau, info))
 }
 
 func Km_solve_orgqr(blas uint64, type_ int32, m uint64, n uint64, k uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqqqppp(287, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, info))
+	return takeFailure(C.kmgo_call_qiqqqqppp(288, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, info))
 }
 
 func Km_solve_ormqr(blas uint64, type_ int32, side int32, operation int32, m uint64, n uint64, k uint64, batchCount uint64, a unsafe.Pointer, tau unsafe.Pointer, c unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqqpppp(288, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, c, info))
+	return takeFailure(C.kmgo_call_qiiiqqqqpppp(289, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), C.uint64_t(batchCount), a, tau, c, info))
 }
 
 func Km_solve_syevd(blas uint64, type_ int32, vectors int32, triangle int32, n uint64, batchCount uint64, a unsafe.Pointer, eigenvalues unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppp(289, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, eigenvalues, info))
+	return takeFailure(C.kmgo_call_qiiiqqppp(290, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(batchCount), a, eigenvalues, info))
 }
 
 func Km_solve_gesvd(blas uint64, type_ int32, vectors int32, m uint64, n uint64, batchCount uint64, a unsafe.Pointer, singularValues unsafe.Pointer, u unsafe.Pointer, vh unsafe.Pointer, info unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqppppp(290, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, singularValues, u, vh, info))
+	return takeFailure(C.kmgo_call_qiiqqqppppp(291, C.uint64_t(blas), C.int32_t(type_), C.int32_t(vectors), C.uint64_t(m), C.uint64_t(n), C.uint64_t(batchCount), a, singularValues, u, vh, info))
 }
 
 func Km_sparse_mv(blas uint64, type_ int32, operation int32, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiippppp(291, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiippppp(292, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), alpha, a, x, beta, y))
 }
 
 func Km_sparse_mm(blas uint64, type_ int32, operationA int32, operationB int32, columns uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqppppp(292, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(columns), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqppppp(293, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(columns), alpha, a, b, beta, c))
 }
 
 func Km_sparse_sv(blas uint64, type_ int32, operation int32, triangle int32, diagonal int32, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiipppp(293, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), alpha, a, x, y))
+	return takeFailure(C.kmgo_call_qiiiipppp(294, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), alpha, a, x, y))
 }
 
 func Km_sparse_sm(blas uint64, type_ int32, operation int32, triangle int32, diagonal int32, columns uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpppp(294, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), C.uint64_t(columns), alpha, a, b, c))
+	return takeFailure(C.kmgo_call_qiiiiqpppp(295, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.int32_t(triangle), C.int32_t(diagonal), C.uint64_t(columns), alpha, a, b, c))
 }
 
 func Km_comm_id_create(context uint64, outId unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(295, C.uint64_t(context), outId))
+	return takeFailure(C.kmgo_call_qp(296, C.uint64_t(context), outId))
 }
 
 func Km_comm_create(context uint64, id unsafe.Pointer, rankCount uint32, rank uint32, outComm unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpuup(296, C.uint64_t(context), id, C.uint32_t(rankCount), C.uint32_t(rank), outComm))
+	return takeFailure(C.kmgo_call_qpuup(297, C.uint64_t(context), id, C.uint32_t(rankCount), C.uint32_t(rank), outComm))
 }
 
 func Km_comm_create_all(contexts unsafe.Pointer, count uint64, outComms unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_pqp(297, contexts, C.uint64_t(count), outComms))
+	return takeFailure(C.kmgo_call_pqp(298, contexts, C.uint64_t(count), outComms))
 }
 
 func Km_comm_split(comm uint64, color int32, key int32, outComm unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiip(298, C.uint64_t(comm), C.int32_t(color), C.int32_t(key), outComm))
+	return takeFailure(C.kmgo_call_qiip(299, C.uint64_t(comm), C.int32_t(color), C.int32_t(key), outComm))
 }
 
 func Km_comm_destroy(comm uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(299, C.uint64_t(comm)))
+	return takeFailure(C.kmgo_call_q(300, C.uint64_t(comm)))
 }
 
 func Km_comm_abort(comm uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(300, C.uint64_t(comm)))
+	return takeFailure(C.kmgo_call_q(301, C.uint64_t(comm)))
 }
 
 func Km_comm_status(comm uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(301, C.uint64_t(comm)))
+	return takeFailure(C.kmgo_call_q(302, C.uint64_t(comm)))
 }
 
 func Km_comm_info_get(comm uint64, outInfo unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(302, C.uint64_t(comm), outInfo))
+	return takeFailure(C.kmgo_call_qp(303, C.uint64_t(comm), outInfo))
 }
 
 func Km_comm_group_begin() *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_(303))
+	return takeFailure(C.kmgo_call_(304))
 }
 
 func Km_comm_group_end() *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_(304))
+	return takeFailure(C.kmgo_call_(305))
 }
 
 func Km_comm_all_reduce(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiip(305, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
+	return takeFailure(C.kmgo_call_qqppqiip(306, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
 }
 
 func Km_comm_reduce(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer, root uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiipu(306, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale, C.uint32_t(root)))
+	return takeFailure(C.kmgo_call_qqppqiipu(307, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale, C.uint32_t(root)))
 }
 
 func Km_comm_reduce_scatter(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, reduction int32, scale unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiip(307, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
+	return takeFailure(C.kmgo_call_qqppqiip(308, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.int32_t(reduction), scale))
 }
 
 func Km_comm_broadcast(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiu(308, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+	return takeFailure(C.kmgo_call_qqppqiu(309, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
 }
 
 func Km_comm_all_gather(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqi(309, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
+	return takeFailure(C.kmgo_call_qqppqi(310, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
 }
 
 func Km_comm_all_to_all(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqi(310, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
+	return takeFailure(C.kmgo_call_qqppqi(311, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_)))
 }
 
 func Km_comm_gather(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiu(311, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+	return takeFailure(C.kmgo_call_qqppqiu(312, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
 }
 
 func Km_comm_scatter(comm uint64, stream uint64, send unsafe.Pointer, receive unsafe.Pointer, count uint64, type_ int32, root uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqiu(312, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
+	return takeFailure(C.kmgo_call_qqppqiu(313, C.uint64_t(comm), C.uint64_t(stream), send, receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(root)))
 }
 
 func Km_comm_send(comm uint64, stream uint64, send unsafe.Pointer, count uint64, type_ int32, peer uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqiu(313, C.uint64_t(comm), C.uint64_t(stream), send, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
+	return takeFailure(C.kmgo_call_qqpqiu(314, C.uint64_t(comm), C.uint64_t(stream), send, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
 }
 
 func Km_comm_receive(comm uint64, stream uint64, receive unsafe.Pointer, count uint64, type_ int32, peer uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqiu(314, C.uint64_t(comm), C.uint64_t(stream), receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
+	return takeFailure(C.kmgo_call_qqpqiu(315, C.uint64_t(comm), C.uint64_t(stream), receive, C.uint64_t(count), C.int32_t(type_), C.uint32_t(peer)))
 }
 
 func Km_tune_create(device uint64, source unsafe.Pointer, sourceSizeBytes uint64, kernel unsafe.Pointer, outTune unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(315, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
+	return takeFailure(C.kmgo_call_qpqpp(316, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
 }
 
 func Km_tune_destroy(tune uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(316, C.uint64_t(tune)))
+	return takeFailure(C.kmgo_call_q(317, C.uint64_t(tune)))
 }
 
 func Km_tune_add_candidate(tune uint64, config unsafe.Pointer, options unsafe.Pointer, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppp(317, C.uint64_t(tune), config, options, outCandidate))
+	return takeFailure(C.kmgo_call_qppp(318, C.uint64_t(tune), config, options, outCandidate))
 }
 
 func Km_tune_add_buffer(tune uint64, data unsafe.Pointer, sizeBytes uint64, flags uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqu(318, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
+	return takeFailure(C.kmgo_call_qpqu(319, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
 }
 
 func Km_tune_add_scalar(tune uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(319, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(320, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_tune_set_check(tune uint64, check int32, tolerance float64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qid(320, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
+	return takeFailure(C.kmgo_call_qid(321, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
 }
 
 func Km_tune_set_budget(tune uint64, budgetNs uint64, warmupCount uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqu(321, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
+	return takeFailure(C.kmgo_call_qqu(322, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
 }
 
 func Km_tune_set_progress(tune uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(322, C.uint64_t(tune), callback, userData))
+	return takeFailure(C.kmgo_call_qpp(323, C.uint64_t(tune), callback, userData))
 }
 
 func Km_tune_run(tune uint64, problem unsafe.Pointer, flags uint32, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpup(323, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
+	return takeFailure(C.kmgo_call_qpup(324, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
 }
 
 func Km_tune_result_get(tune uint64, candidate uint32, outResult unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(324, C.uint64_t(tune), C.uint32_t(candidate), outResult))
+	return takeFailure(C.kmgo_call_qup(325, C.uint64_t(tune), C.uint32_t(candidate), outResult))
 }
 
 func Km_tune_result_message(tune uint64, candidate uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(325, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(326, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_tune_function(tune uint64, candidate uint32, context uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(326, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
+	return takeFailure(C.kmgo_call_quqp(327, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
 }

@@ -1700,6 +1700,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_profiler_set_counters",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_set_counters(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
         name: "km_profiler_counter_count",
         types: &[CONTEXT],
         null_is_fine: false,
