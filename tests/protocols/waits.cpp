@@ -406,7 +406,8 @@ class Wait {
     text_.mark(past);
     text_.add("bar.sync 0;");
     text_.add("ld.shared.u32 " + flag + ", [slots];");
-    if (random_.one_in(2)) text_.add("bar.sync 0;");
+    // Without a barrier here the flag may be set in the next round before all have read it.
+    text_.add(random_.one_in(2) ? "bar.sync 0;" : "// weak");
     text_.add("setp.eq.u32 " + p + ", " + flag + ", 0;");
     loop_while(p, top);
     text_.add("bar.sync 0;");
