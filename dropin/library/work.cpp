@@ -76,9 +76,9 @@ km_status run_piece(void* data, uint64_t piece, kmb_error* error) {
 }
 
 /// The call keeps the work: its stream may go on, and drop the task, before start() returns.
-uint32_t start(void* data, void (*resume)(void*), void* resume_data) {
+uint32_t start(void* data, uint32_t may_wait, void (*resume)(void*), void* resume_data) {
   const SharedWork work = static_cast<TaskData*>(data)->work;
-  return work->start(resume, resume_data) ? 1 : 0;
+  return work->start(may_wait != 0, resume, resume_data) ? 1 : 0;
 }
 
 }  // namespace
@@ -111,7 +111,8 @@ cu::CUresult submit(cu::CUstream stream, SharedWork work, std::span<const BlasAr
                          retain,
                          release,
                          for_graph,
-                         queued.is_asynchronous() ? start : nullptr};
+                         queued.is_asynchronous() ? start : nullptr,
+                         queued.begins_at_once() ? 1U : 0U};
   const cu::CUresult result =
       found->table->submit_task(stream, &task, arrays.data(), static_cast<uint32_t>(arrays.size()));
   release(data.release());

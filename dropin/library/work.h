@@ -34,12 +34,15 @@ class Work {
   /// True for work that start() begins in place of run(), because it may need work of other
   /// streams.
   virtual bool is_asynchronous() const noexcept { return false; }
-  /// Begins the work, without waiting for it. Returns true if the work is over; otherwise
-  /// resume(resume_data) has to be called once when it is, on any thread.
-  virtual bool start([[maybe_unused]] void (*resume)(void*),
+  /// Begins the work, and waits for its end only if `may_wait` says that the thread would do so
+  /// next. Returns true if the work is over; otherwise resume(resume_data) has to be called once
+  /// when it is, on any thread.
+  virtual bool start([[maybe_unused]] bool may_wait, [[maybe_unused]] void (*resume)(void*),
                      [[maybe_unused]] void* resume_data) const {
     return true;
   }
+  /// True if start() takes a moment, so that the thread that submits the work may call it.
+  virtual bool begins_at_once() const noexcept { return false; }
   /// The work that one executable graph runs in place of this, with the same number of pieces;
   /// null: this one. `graph` is the graph's number, by which operations of one call find memory
   /// that they share in that graph alone. It is called while the graph is made, and may not call

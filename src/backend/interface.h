@@ -304,11 +304,16 @@ typedef struct kmb_task {
    * the caller: executable graphs run at the same time. `graph` is the number of the graph, the
    * same for all of its nodes, never 0. Null without memory. */
   void* (*for_graph)(void* data, uint64_t graph);
-  /* Null, or starts work that the library does on threads of its own, in place of run(). It does
-   * not wait for the work, which may need work of other streams, and holds no thread of the
-   * backend. Returns 1 if the work is over; after 0, resume(resume_data) is called once when it is,
-   * on any thread, maybe before the return. pieces is 1. */
-  uint32_t (*start)(void* data, void (*resume)(void* resume_data), void* resume_data);
+  /* Null, or starts work that the library does on threads of its own, in place of run(). The work
+   * may need that of other streams, and holds no thread of the backend: start() waits for its end
+   * only if may_wait is 1, which says that a thread of the host would do so next. Returns 1 if the
+   * work is over; after 0, resume(resume_data) is called once when it is, on any thread, maybe
+   * before the return. pieces is 1. */
+  uint32_t (*start)(void* data, uint32_t may_wait, void (*resume)(void* resume_data),
+                    void* resume_data);
+  /* 1: start() takes a moment, so that the thread that queues the task may call it in place of a
+   * thread of the backend. */
+  uint32_t begins_at_once;
 } kmb_task;
 
 /* An operation of a stream on one number in memory, aligned to its size of 4 or 8 bytes.

@@ -20,9 +20,11 @@ class CollectiveWork final : public library::Work {
   }
   bool is_asynchronous() const noexcept override { return true; }
 
-  bool start(void (*resume)(void*), void* resume_data) const override {
-    return comm::post(parts_, resume, resume_data);
+  bool start(bool may_wait, void (*resume)(void*), void* resume_data) const override {
+    const auto poster = may_wait ? comm::Poster::kWaits : comm::Poster::kGoesOn;
+    return comm::post(parts_, poster, resume, resume_data);
   }
+  bool begins_at_once() const noexcept override { return comm::begin_at_once(parts_); }
 
  private:
   const char* const name_;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "comm/operation/operation.h"
 
@@ -18,13 +17,14 @@ using Resume = void (*)(void* data);
 /// so that an end within post() is told by its result.
 class Batch {
  public:
+  /// The operations stay where they are until all are over.
   Batch(std::span<const Operation> operations, Resume resume, void* data)
-      : operations_(operations.begin(), operations.end()),
+      : operations_(operations),
         left_(static_cast<uint32_t>(operations.size()) + 1),
         resume_(resume),
         data_(data) {}
 
-  const std::vector<Operation>& operations() const { return operations_; }
+  std::span<const Operation> operations() const { return operations_; }
   /// Ends one operation.
   void finish_one() {
     if (left_.fetch_sub(1) == 1) resume_(data_);
@@ -33,7 +33,7 @@ class Batch {
   bool end_posting() { return left_.fetch_sub(1) == 1; }
 
  private:
-  const std::vector<Operation> operations_;
+  const std::span<const Operation> operations_;
   std::atomic<uint32_t> left_;
   const Resume resume_;
   void* const data_;

@@ -6,6 +6,10 @@
 
 namespace km::comm {
 
+/// A thread that posts operations goes on after a moment at most, or it waits for their end anyway,
+/// so that it may carry them out.
+enum class Poster : uint8_t { kGoesOn, kWaits };
+
 class Engine {
  public:
   Engine() = default;
@@ -14,7 +18,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Begins the operations; each is ended by Batch::finish_one().
-  virtual void post(const SharedBatch& batch) = 0;
+  virtual void post(const SharedBatch& batch, Poster poster) = 0;
+  /// True if post() of the operations takes a moment, so that it may be part of the call.
+  virtual bool begins_at_once(std::span<const Operation> operations) const = 0;
   /// Ends all operations that wait for other ranks, since the communicator has failed.
   virtual void stop() = 0;
 };

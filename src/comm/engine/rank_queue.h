@@ -31,8 +31,13 @@ class RankWorker {
     }
     if (!failure) failure = run_messages(batch.operations());
     if (failure) fail_(failure);
-    for (size_t i = 0; i < batch.operations().size(); ++i) batch.finish_one();
+    for (size_t left = batch.operations().size(); left != 0; --left) batch.finish_one();
   }
+  /// True if try_run() of the operations is likely to carry them out.
+  virtual bool are_short(std::span<const Operation>) const { return false; }
+  /// Carries out the batch if that takes a moment only, and returns true. Otherwise it may have
+  /// begun, and run() carries it out next.
+  virtual bool try_run(Batch&) { return false; }
   /// True if it uses a library that has to be called to hear of other ranks, and that the program
   /// may end as soon as the engine is gone (MPI_Finalize).
   virtual bool uses_programs_library() const { return false; }
@@ -47,18 +52,22 @@ class RankWorker {
   const std::function<void(const Failure&)> fail_;
 };
 
-/// The queue of a worker's thread, which keeps it.
+/// The queue of a worker, which its thread keeps. Threads that post to an idle queue may use the
+/// worker themselves, since a wake-up of its thread takes longer than a short operation.
 class RankQueue {
  public:
   explicit RankQueue(std::unique_ptr<RankWorker> worker)
       : uses_programs_library_(worker->uses_programs_library()), worker_(std::move(worker)) {}
 
-  void add(const SharedBatch& batch) {
-    {
-      const std::lock_guard lock(mutex_);
-      batches_.push_back(batch);
-    }
-    changed_.notify_one();
+  void add(const SharedBatch& batch, Poster poster) {
+    if (!take_worker(batch)) return;
+    const bool is_over = poster == Poster::kWaits || worker_->try_run(*batch);
+    if (poster == Poster::kWaits) worker_->run(*batch);
+    give_worker_back(is_over ? nullptr : batch);
+  }
+  /// Asks the worker, while the engine is there.
+  bool are_short(std::span<const Operation> operations) const {
+    return worker_->are_short(operations);
   }
   void end() {
     {
@@ -68,7 +77,10 @@ class RankQueue {
     changed_.notify_one();
   }
   void work() {
-    for (SharedBatch batch = next(); batch != nullptr; batch = next()) worker_->run(*batch);
+    for (SharedBatch batch = next(); batch != nullptr; batch = next()) {
+      worker_->run(*batch);
+      give_worker_back(nullptr);
+    }
     worker_.reset();
     const std::lock_guard lock(mutex_);
     has_left_ = true;
@@ -84,18 +96,36 @@ class RankQueue {
   }
 
  private:
-  /// Waits for a batch; null at the end.
+  /// Takes the worker if it is idle; otherwise it gets the batch later.
+  bool take_worker(const SharedBatch& batch) {
+    const std::lock_guard lock(mutex_);
+    if (!is_busy_ && batches_.empty()) return is_busy_ = true;
+    batches_.push_back(batch);
+    return false;
+  }
+  /// Gives the worker back, with a batch that its thread has to end.
+  void give_worker_back(const SharedBatch& begun) {
+    const std::lock_guard lock(mutex_);
+    is_busy_ = false;
+    if (begun != nullptr) batches_.push_front(begun);
+    if (!batches_.empty() || is_ending_) changed_.notify_one();
+  }
+  /// Waits for a batch, with which it takes the worker; null at the end.
   SharedBatch next() {
     constexpr std::chrono::milliseconds kLook(50);
-    const auto has_changed = [this] { return !batches_.empty() || is_ending_; };
+    const auto has_changed = [this] { return !is_busy_ && (!batches_.empty() || is_ending_); };
     std::unique_lock lock(mutex_);
     if (!uses_programs_library_) changed_.wait(lock, has_changed);
     while (!changed_.wait_for(lock, kLook, has_changed)) {
+      if (is_busy_) continue;
+      is_busy_ = true;
       lock.unlock();
       worker_->look_around();
       lock.lock();
+      is_busy_ = false;
     }
     if (batches_.empty()) return nullptr;
+    is_busy_ = true;
     SharedBatch batch = std::move(batches_.front());
     batches_.pop_front();
     return batch;
@@ -106,6 +136,7 @@ class RankQueue {
   std::mutex mutex_;
   std::condition_variable changed_, left_;
   std::deque<SharedBatch> batches_;
+  bool is_busy_ = false;  // a thread uses the worker
   bool is_ending_ = false, has_left_ = false;
 };
 
@@ -124,7 +155,10 @@ class QueueEngine final : public Engine {
     queue_->end();
     queue_->wait_until_left();
   }
-  void post(const SharedBatch& batch) override { queue_->add(batch); }
+  void post(const SharedBatch& batch, Poster poster) override { queue_->add(batch, poster); }
+  bool begins_at_once(std::span<const Operation> operations) const override {
+    return queue_->are_short(operations);
+  }
   /// The thread sees the failure by itself: what waits looks for it.
   void stop() override {}
 

@@ -145,9 +145,10 @@ Failure Communicator::start_engine(const UniqueId& id,
 
 Communicator::~Communicator() = default;
 
-bool Communicator::post(std::span<const Operation> operations, Resume resume, void* data) {
+bool Communicator::post(std::span<const Operation> operations, Poster poster, Resume resume,
+                        void* data) {
   const auto batch = std::make_shared<Batch>(operations, resume, data);
-  engine_->post(batch);
+  engine_->post(batch, poster);
   return batch->end_posting();
 }
 

@@ -37,9 +37,14 @@ class Communicator {
   /// The library that connects them, for messages; empty if none does.
   const std::string& library() const { return library_; }
 
-  /// Begins operations. Returns true if they are over; otherwise resume(data) is called once when
-  /// they are. After a failure of the communicator all operations are over at once.
-  bool post(std::span<const Operation> operations, Resume resume, void* data);
+  /// True if post() of the operations takes a moment.
+  bool begins_at_once(std::span<const Operation> operations) const {
+    return engine_->begins_at_once(operations);
+  }
+  /// Begins operations, which stay where they are until they are over. Returns true if they are
+  /// over; otherwise resume(data) is called once when they are. After a failure of the communicator
+  /// all operations are over at once.
+  bool post(std::span<const Operation> operations, Poster poster, Resume resume, void* data);
 
   /// The communicator's failure, which all ranks share.
   Failure failure() const { return ranks_->failure(); }

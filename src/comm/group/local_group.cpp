@@ -19,6 +19,7 @@ namespace {
 using Jobs = std::vector<std::shared_ptr<Job>>;
 
 constexpr uint64_t kCopyBytes = 256 << 10;
+constexpr uint64_t kMomentBytes = 64 << 10;  // written before another thread would wake up
 
 /// A collective operation that all ranks have called.
 class CollectiveJob final : public Job {
@@ -285,8 +286,13 @@ class LocalEngine final : public Engine {
     Watch::instance().remove(this);
     if (const Failure failure = group_->leave(rank_)) fail_(failure);
   }
-  void post(const SharedBatch& batch) override {
+  void post(const SharedBatch& batch, Poster) override {
     if (const Failure failure = group_->post(rank_, batch)) fail_(failure);
+  }
+  bool begins_at_once(std::span<const Operation> operations) const override {
+    uint64_t bytes = 0;
+    for (const Operation& each : operations) bytes += written_bytes(each.call, group_->ranks());
+    return bytes <= kMomentBytes;
   }
   void stop() override { group_->stop(); }
 

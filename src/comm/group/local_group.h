@@ -22,6 +22,7 @@ class LocalGroup {
   static std::shared_ptr<LocalGroup> of(const UniqueId& id, uint32_t ranks, uint64_t timeout_ns);
   LocalGroup(uint32_t ranks, uint64_t timeout_ns);
 
+  uint32_t ranks() const { return ranks_; }
   /// Begins the rank's operations. A failure is one of all ranks.
   Failure post(uint32_t rank, const SharedBatch& batch);
   /// Ends all operations that wait, now and later.

@@ -12,6 +12,14 @@ Messages::Messages(Membership& membership, std::span<const Operation> operations
   }
 }
 
+bool Messages::are_short(std::span<const Operation> operations) {
+  constexpr size_t kMost = 16;
+  return operations.size() <= kMost &&
+         std::all_of(operations.begin(), operations.end(), [](const Operation& each) {
+           return is_between_two(each.call.kind) && each.call.block_bytes() <= kRingSlotBytes;
+         });
+}
+
 SharedRing& Messages::ring_of(const Message& message) const {
   const auto peer = static_cast<uint32_t>(message.operation->call.root);
   const bool sends = message.operation->call.kind == Kind::kSend;
@@ -118,18 +126,22 @@ bool Messages::move_all(Failure* failure) {
   return has_moved;
 }
 
+bool Messages::try_move() {
+  if (!failure_) move_all(&failure_);
+  return failure_ || are_over();
+}
+
 Failure Messages::run() {
-  while (!are_over()) {
-    Failure failure;
-    const bool has_moved = move_all(&failure);
-    if (failure) return failure;
+  while (!failure_ && !are_over()) {
+    const bool has_moved = move_all(&failure_);
+    if (failure_) return failure_;
     if (has_moved) continue;
-    failure = membership_.wait(
+    Failure failure = membership_.wait(
         membership_.segment().slot(membership_.rank()).bell, [&] { return can_move(); },
         [&](uint32_t rank) { return needs(rank); }, [&] { return missing(); });
     if (failure) return failure;
   }
-  return {};
+  return failure_;
 }
 
 }  // namespace km::comm

@@ -13,6 +13,10 @@ namespace km::comm {
 class Messages {
  public:
   Messages(Membership& membership, std::span<const Operation> operations);
+  /// True if each message has one piece, and there are few.
+  static bool are_short(std::span<const Operation> operations);
+  /// Moves what can be moved; true if run() will not wait.
+  bool try_move();
   /// Carries out all of them; waits for the other ranks.
   Failure run();
 
@@ -36,6 +40,7 @@ class Messages {
 
   Membership& membership_;
   std::vector<Message> messages_;
+  Failure failure_;  // of a message that does not fit its other side
 };
 
 }  // namespace km::comm

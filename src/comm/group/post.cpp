@@ -35,16 +35,27 @@ void add_operation(const std::shared_ptr<Communicator>& communicator, const Oper
   part->operations.push_back(operation);
 }
 
-bool post(std::span<const Part> parts, Resume resume, void* data) {
+bool post(std::span<const Part> parts, Poster poster, Resume resume, void* data) {
+  if (parts.size() == 1) {
+    return parts[0].communicator->post(parts[0].operations, poster, resume, data);
+  }
   // The posting thread has a share, so that an end within this call is its result.
   auto* const run = std::make_unique<Run>(parts.size() + 1, resume, data).release();
   for (const Part& each : parts) {
     // The last share is the posting thread's own, so this one is not the last.
-    if (each.communicator->post(each.operations, end_part, run)) run->left.fetch_sub(1);
+    // A wait for one communicator would keep the next ones from beginning.
+    const Poster part = &each == &parts.back() ? poster : Poster::kGoesOn;
+    if (each.communicator->post(each.operations, part, end_part, run)) run->left.fetch_sub(1);
   }
   if (run->left.fetch_sub(1) != 1) return false;
   const std::unique_ptr<Run> over(run);
   return true;
+}
+
+bool begin_at_once(std::span<const Part> parts) {
+  return std::all_of(parts.begin(), parts.end(), [](const Part& each) {
+    return each.communicator->begins_at_once(each.operations);
+  });
 }
 
 uint64_t estimated_ns(std::span<const Part> parts) {

@@ -22,7 +22,10 @@ void add_operation(const std::shared_ptr<Communicator>& communicator, const Oper
 
 /// Begins the operations of all parts. Returns true if they are over; otherwise resume(data) is
 /// called once when they are, on any thread.
-bool post(std::span<const Part> parts, Resume resume, void* data);
+bool post(std::span<const Part> parts, Poster poster, Resume resume, void* data);
+
+/// True if post() takes a moment: the operations are short.
+bool begin_at_once(std::span<const Part> parts);
 
 /// A guess at the time of the operations, by the bytes that they write.
 uint64_t estimated_ns(std::span<const Part> parts);

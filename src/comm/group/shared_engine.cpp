@@ -1,5 +1,6 @@
 #include "comm/group/shared_engine.h"
 
+#include <optional>
 #include <utility>
 
 #include "comm/engine/rank_queue.h"
@@ -14,15 +15,45 @@ class SharedWorker final : public RankWorker {
   SharedWorker(std::shared_ptr<Membership> membership, std::function<void(const Failure&)> fail)
       : RankWorker(std::move(fail)), membership_(std::move(membership)), exchange_(*membership_) {}
 
+  bool are_short(std::span<const Operation> operations) const override {
+    if (operations.empty()) return false;
+    if (is_message(operations[0])) return Messages::are_short(operations);
+    return operations.size() == 1 &&
+           StagedExchange::is_short(operations[0].call, membership_->ranks());
+  }
+
+  bool try_run(Batch& batch) override {
+    // After operations that others began late, the next one is not tried.
+    if (!are_short(batch.operations()) || !std::exchange(may_try_, true)) return false;
+    may_try_ = is_message(batch.operations()[0]) ? try_messages(batch) : try_collective(batch);
+    if (may_try_) run(batch);
+    return may_try_;
+  }
+
  private:
   Failure ranks_failure() const override { return membership_->failure(); }
   Failure run_collective(const Operation& operation) override { return exchange_.run(operation); }
   Failure run_messages(std::span<const Operation> operations) override {
-    return Messages(*membership_, operations).run();
+    if (!messages_) messages_.emplace(*membership_, operations);
+    Failure failure = messages_->run();
+    messages_.reset();
+    return failure;
+  }
+
+  static bool is_message(const Operation& operation) { return is_between_two(operation.call.kind); }
+  bool try_collective(const Batch& batch) {
+    exchange_.begin(batch.operations()[0]);
+    return membership_->patience().spend([this] { return exchange_.have_all_begun(); });
+  }
+  bool try_messages(const Batch& batch) {
+    messages_.emplace(*membership_, batch.operations());
+    return membership_->patience().spend([this] { return messages_->try_move(); });
   }
 
   const std::shared_ptr<Membership> membership_;
   StagedExchange exchange_;
+  std::optional<Messages> messages_;  // those that have begun
+  bool may_try_ = true;
 };
 
 }  // namespace

@@ -10,27 +10,40 @@
 namespace km::comm {
 namespace {
 
-constexpr uint64_t kScalarBytes = 64;  // the scalar of a reduction precedes the inputs
-constexpr uint64_t kRoomBytes = kStagingBytes - kScalarBytes;
-constexpr uint64_t kUnit = 64;          // pieces are multiples of it
-constexpr uint64_t kShortBytes = 4096;  // shorter all-reductions are done by each rank
-
-}  // namespace
+constexpr uint64_t kUnit = 64;                  // pieces are multiples of it
+constexpr uint64_t kShortBytes = 4096;          // shorter all-reductions are done by each rank
+constexpr uint64_t kMostBegunBytes = 16 << 10;  // of inputs of short operations
 
 /// The blocks that a rank gives to others, of which pieces lie in its buffer side by side.
-uint64_t StagedExchange::blocks_in() const {
-  const Signature& call = operation_->call;
+uint64_t blocks_in(const Signature& call, uint64_t rank, uint64_t ranks) {
   switch (call.kind) {
     case Kind::kReduceScatter:
     case Kind::kAllToAll:
-      return ranks();
+      return ranks;
     case Kind::kScatter:
-      return rank() == static_cast<uint32_t>(call.root) ? ranks() : 0;
+      return rank == static_cast<uint64_t>(call.root) ? ranks : 0;
     case Kind::kBroadcast:
-      return rank() == static_cast<uint32_t>(call.root) ? 1 : 0;
+      return rank == static_cast<uint64_t>(call.root) ? 1 : 0;
     default:
       return 1;
   }
+}
+
+}  // namespace
+
+uint64_t StagedExchange::blocks_in() const {
+  return km::comm::blocks_in(operation_->call, rank(), ranks());
+}
+
+bool StagedExchange::is_short(const Signature& call, uint64_t ranks) {
+  const uint64_t most = has_reduction(call.kind) ? kShortBytes : kMostBegunBytes;
+  return call.block_bytes() <= (sends_blocks(call.kind) ? most / ranks : most);
+}
+
+/// The input lies beside the rank's call.
+bool StagedExchange::lies_in_call(uint64_t rank) const {
+  const Signature& call = operation_->call;
+  return call.block_bytes() * km::comm::blocks_in(call, rank, ranks()) <= kCallDataBytes;
 }
 
 Failure StagedExchange::pass() {
@@ -40,15 +53,29 @@ Failure StagedExchange::pass() {
 
 /// Every rank compares all calls, so that all come to the same result.
 Failure StagedExchange::compare() const {
-  return compare_calls(membership_.ranks(), [&](uint32_t rank) -> const Signature& {
-    return segment().slot(rank).calls[calls_ % 2];
-  });
+  return compare_calls(membership_.ranks(),
+                       [&](uint32_t rank) -> const Signature& { return call_of(rank).call; });
+}
+
+Failure StagedExchange::wait_for_calls() {
+  return membership_.wait_for_step(
+      segment().header().collective, calls_, name_of(operation_->call.kind),
+      [&](uint32_t rank) -> const std::atomic<uint64_t>& { return call_of(rank).number; });
+}
+
+bool StagedExchange::have_all_begun() const {
+  for (uint64_t i = 0; i < ranks(); ++i) {
+    if (call_of(i).number.load() < calls_) return false;
+  }
+  return true;
 }
 
 /// In each buffer, pieces of blocks lie one after the other.
 const uint8_t* StagedExchange::staged(uint64_t rank, uint64_t block, const Piece& piece) const {
-  return segment().staging(static_cast<uint32_t>(rank), pieces_ % 2) + kScalarBytes +
-         block * piece.size_bytes;
+  const uint8_t* const buffer = lies_in_call(rank)
+                                    ? call_of(rank).data
+                                    : segment().staging(static_cast<uint32_t>(rank), pieces_ % 2);
+  return buffer + block * piece.size_bytes;
 }
 
 uint8_t* StagedExchange::received(uint64_t block, const Piece& piece) const {
@@ -56,14 +83,7 @@ uint8_t* StagedExchange::received(uint64_t block, const Piece& piece) const {
          piece.first_byte;
 }
 
-void StagedExchange::give_scalar() const {
-  if (operation_->call.reduction != Reduction::kScaledSum) return;
-  std::memcpy(segment().staging(rank(), pieces_ % 2), operation_->scalar_place(),
-              size_bytes(operation_->call.type));
-}
-
 void StagedExchange::stage(const Piece& piece) const {
-  give_scalar();
   if (piece.size_bytes == 0) return;  // the arrays may be null
   const auto* const from = static_cast<const uint8_t*>(operation_->send);
   for (uint64_t block = 0; block < blocks_in(); ++block) {
@@ -73,13 +93,11 @@ void StagedExchange::stage(const Piece& piece) const {
 }
 
 void StagedExchange::reduce_block(uint64_t block, const Piece& piece, void* to, uint64_t first,
-                                  uint64_t count) const {
-  std::vector<Source> sources;
-  sources.reserve(ranks());
+                                  uint64_t count) {
   for (uint32_t i = 0; i < ranks(); ++i) {
-    sources.push_back({staged(i, block, piece), segment().staging(i, pieces_ % 2)});
+    sources_[i] = {staged(i, block, piece), call_of(i).scalar};
   }
-  reduce(operation_->call.type, operation_->call.reduction, sources, {&to, 1}, first, count);
+  reduce(operation_->call.type, operation_->call.reduction, sources_, {&to, 1}, first, count);
 }
 
 /// Each rank reduces a part for all, unless the piece is short.
@@ -141,28 +159,42 @@ Failure StagedExchange::unstage(const Piece& piece) {
   return {};
 }
 
-Failure StagedExchange::run(const Operation& operation) {
+StagedExchange::Piece StagedExchange::piece_at(uint64_t first_byte) const {
+  const Signature& call = operation_->call;
+  const uint64_t blocks = sends_blocks(call.kind) ? ranks() : 1;
+  const uint64_t room = std::max(kStagingBytes / blocks / kUnit, uint64_t{1}) * kUnit;
+  return {first_byte, std::min(room, call.block_bytes() - first_byte)};
+}
+
+void StagedExchange::begin(const Operation& operation) {
   operation_ = &operation;
+  is_begun_ = true;
   ++calls_;
-  segment().slot(rank()).calls[calls_ % 2] = operation.call;
-  const uint64_t block = operation.call.block_bytes();
-  const uint64_t room =
-      std::max(kRoomBytes / (sends_blocks(operation.call.kind) ? ranks() : 1) / kUnit,
-               uint64_t{1}) *
-      kUnit;
-  bool is_compared = false;
-  uint64_t done = 0;
-  do {
+  ++pieces_;
+  SharedCall& own = call_of(rank());
+  own.call = operation.call;
+  if (operation.call.reduction == Reduction::kScaledSum) {
+    std::memcpy(own.scalar, operation.scalar_place(), size_bytes(operation.call.type));
+  }
+  stage(piece_at(0));
+  own.number.store(calls_);
+  segment().header().collective.ring();
+}
+
+Failure StagedExchange::run(const Operation& operation) {
+  if (!std::exchange(is_begun_, false)) begin(operation);
+  is_begun_ = false;
+  if (Failure failure = wait_for_calls()) return failure;
+  if (Failure failure = compare()) return failure;
+  Piece piece = piece_at(0);
+  if (Failure failure = unstage(piece)) return failure;
+  while (piece.first_byte + piece.size_bytes < operation.call.block_bytes()) {
+    piece = piece_at(piece.first_byte + piece.size_bytes);
     ++pieces_;
-    const Piece piece = {done, std::min(room, block - done)};
     stage(piece);
     if (Failure failure = pass()) return failure;
-    if (!std::exchange(is_compared, true)) {
-      if (Failure failure = compare()) return failure;
-    }
     if (Failure failure = unstage(piece)) return failure;
-    done += piece.size_bytes;
-  } while (done < block);
+  }
   return {};
 }
 

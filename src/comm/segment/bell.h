@@ -12,9 +12,12 @@ inline double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 struct Bell {
   std::atomic<uint32_t> rung{0}, waiting{0};
 
+  /// Follows a sequentially consistent store: a waiting thread either sees that store, or is seen
+  /// here. Ranks that nobody waits for write nothing.
   void ring() {
+    if (waiting.load() == 0) return;
     rung.fetch_add(1);
-    if (waiting.load() != 0) futex_wake(rung, INT_MAX, FutexScope::machine);
+    futex_wake(rung, INT_MAX, FutexScope::machine);
   }
   /// Waits until `is_over()` or a ring that came after the call began; at most `timeout_ns`.
   template <class IsOver>

@@ -17,31 +17,38 @@ namespace km::comm {
 
 constexpr uint64_t kStagingBytes = 512 << 10;  // of one buffer
 constexpr uint64_t kRingSlots = 2, kRingSlotBytes = 64 << 10;
+constexpr uint64_t kCallDataBytes = 96;  // shorter inputs lie beside the call
 constexpr uint32_t kMostRanks = 4096;
 
-/// Counts arrivals of all ranks: step s is complete after s * ranks of them.
-struct Barrier {
-  alignas(64) std::atomic<uint64_t> arrivals{0};
-  Bell complete;
-};
-
 /// The memory of a unique id. It has a fixed size, so the first rank makes the communicator's own.
+/// It is the same in all versions of the library.
 struct IdPage {
   UniqueId id;
-  std::atomic<uint32_t> layout_state;  // 0: none, 1: a rank makes the memory, 2: it is there
+  // 0: none, 1: a rank makes the memory, 2: it is there, 3: a rank of another version came first
+  std::atomic<uint32_t> layout_state;
   uint32_t ranks;
   int process, file;  // where the communicator's memory is open
 };
 
+/// The first failure of a communicator. It begins the memory in all versions of the library, so
+/// that a rank of another version, which cannot join, tells those that wait for it.
+struct SharedFailure {
+  std::atomic<uint32_t> state;  // 0: none, 1: a rank writes it, 2: written
+  FailureKind kind;
+  char text[512];
+  Bell joins;  // rings when a rank joins, and when one cannot
+
+  /// Keeps the failure, unless there is one.
+  void tell(const Failure& failure);
+};
+static_assert(sizeof(SharedFailure) == 528);
+
 /// The head of a communicator's memory.
 struct SharedHeader {
+  SharedFailure failure;
   std::atomic<uint32_t> joined;
-  Bell join_bell;
-  // The first failure. 0: none, 1: a rank writes it, 2: written.
-  std::atomic<uint32_t> failure_state;
-  FailureKind failure_kind;
-  char failure_text[512];
-  Barrier board, collective;
+  alignas(64) Bell board;       // rings when a rank's board_steps or notice changes
+  alignas(64) Bell collective;  // rings when a rank's call or collective_steps changes
 };
 
 /// A notice of one rank to others, under a key by which they find it.
@@ -50,15 +57,26 @@ struct Notice {
   uint8_t data[kNoticeBytes];
 };
 
+/// One rank's call of a collective operation, which begins a cache line: a short operation needs
+/// nothing else of the rank.
+struct alignas(64) SharedCall {
+  std::atomic<uint64_t> number;  // of the operation; written last
+  Signature call;
+  uint8_t scalar[8];  // of a scaled sum
+  uint8_t data[kCallDataBytes];
+};
+static_assert(sizeof(SharedCall) == 128);
+
 /// One rank's part of the control memory.
 struct alignas(64) SharedSlot {
   std::atomic<int32_t> process;  // 0: the rank has not joined
   int32_t device;
   std::atomic<uint32_t> has_left;
-  std::atomic<uint64_t> board_steps, collective_steps;
+  std::atomic<uint64_t> board_steps;
   uint8_t board[2][kNoticeBytes];
   Notice notice;
-  Signature calls[2];     // collective operations, the latest two
+  SharedCall calls[2];                                 // collective operations, the latest two
+  alignas(64) std::atomic<uint64_t> collective_steps;  // within operations
   alignas(64) Bell bell;  // rings when a ring of messages from or to the rank moves
 };
 

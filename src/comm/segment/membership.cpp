@@ -27,7 +27,7 @@ Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int3
                          uint64_t timeout_ns, std::unique_ptr<Membership>* out) {
   std::unique_ptr<Segment> segment;
   std::unique_ptr<Membership> made;
-  Failure failure = Segment::attach(id, ranks, &segment);
+  Failure failure = Segment::attach(id, ranks, rank, &segment);
   if (!failure) {
     made.reset(new Membership(std::move(segment), rank, timeout_ns));
     failure = made->claim(device);
@@ -41,8 +41,8 @@ Failure Membership::join(const UniqueId& id, uint32_t ranks, uint32_t rank, int3
 
 Membership::~Membership() {
   segment_->slot(rank_).has_left.store(1);
-  segment_->header().join_bell.ring();
-  segment_->header().board.complete.ring();
+  segment_->header().failure.joins.ring();
+  segment_->header().board.ring();
   for (const Watched& each : watched_) {
     if (each.file >= 0) close(each.file);
   }
@@ -60,7 +60,7 @@ Failure Membership::claim(int32_t device) {
     return twice;
   }
   segment_->header().joined.fetch_add(1);
-  segment_->header().join_bell.ring();
+  segment_->header().failure.joins.ring();
   return {};
 }
 
@@ -89,7 +89,7 @@ Failure Membership::wait_for_all() {
     return header.joined.load() == ranks();
   };
   const auto needs = [](uint32_t) { return true; };
-  return wait(header.join_bell, is_over, needs, missing);
+  return wait(header.failure.joins, is_over, needs, missing);
 }
 
 void Membership::watch(uint32_t rank) {
@@ -116,33 +116,27 @@ Failure Membership::lost(uint32_t rank) {
 }
 
 Failure Membership::failure() const {
-  const SharedHeader& header = segment_->header();
-  if (header.failure_state.load(std::memory_order_acquire) != 2) return {};
-  return {header.failure_kind, header.failure_text};
+  const SharedFailure& failure = segment_->header().failure;
+  if (failure.state.load(std::memory_order_acquire) != 2) return {};
+  return {failure.kind, failure.text};
 }
 
 void Membership::fail(const Failure& failure) { segment_->fail(failure); }
 
-Failure Membership::pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps,
-                         const char* call) {
-  SharedSlot& own = segment_->slot(rank_);
-  const uint64_t step = (own.*steps).load(std::memory_order_relaxed) + 1, all = step * ranks();
-  (own.*steps).store(step, std::memory_order_relaxed);
-  if (barrier.arrivals.fetch_add(1) + 1 == all) {
-    barrier.complete.ring();
-    return {};
-  }
-  const auto missing = [&] {
-    std::vector<uint32_t> absent;
-    for (uint32_t i = 0; i < ranks(); ++i) {
-      if ((segment_->slot(i).*steps).load() < step) absent.push_back(i);
-    }
-    return make_failure(FailureKind::kTimeout,
-                        "rank %u has waited %g s in its %s for %s, which did not call it", rank_,
-                        seconds(timeout_ns_), call, list_of(absent).c_str());
-  };
-  const auto needs = [&](uint32_t rank) { return (segment_->slot(rank).*steps).load() < step; };
-  return wait(barrier.complete, [&] { return barrier.arrivals.load() >= all; }, needs, missing);
+Failure Membership::missing_ranks(const std::vector<uint32_t>& absent, const char* call) const {
+  return make_failure(FailureKind::kTimeout,
+                      "rank %u has waited %g s in its %s for %s, which did not call it", rank_,
+                      seconds(timeout_ns_), call, list_of(absent).c_str());
+}
+
+Failure Membership::pass(Bell& bell, std::atomic<uint64_t> SharedSlot::* steps, const char* call) {
+  std::atomic<uint64_t>& own = segment_->slot(rank_).*steps;
+  const uint64_t step = own.load(std::memory_order_relaxed) + 1;
+  own.store(step);
+  bell.ring();
+  return wait_for_step(bell, step, call, [&](uint32_t rank) -> const std::atomic<uint64_t>& {
+    return segment_->slot(rank).*steps;
+  });
 }
 
 Failure Membership::exchange(const NoticeData& own, const char* call,
@@ -167,7 +161,7 @@ Failure Membership::publish(uint64_t key, const NoticeData& data) {
   notice.key.store(0);
   std::memcpy(notice.data, data.data(), data.size());
   notice.key.store(key);
-  segment_->header().board.complete.ring();
+  segment_->header().board.ring();
   return {};
 }
 
@@ -186,7 +180,7 @@ Failure Membership::find(uint64_t key, uint32_t rank, const char* call, NoticeDa
                         rank_, seconds(timeout_ns_), call);
   };
   const auto needs = [&](uint32_t other) { return rank == kAnyRank || other == rank; };
-  return wait(segment_->header().board.complete, is_there, needs, missing);
+  return wait(segment_->header().board, is_there, needs, missing);
 }
 
 }  // namespace km::comm

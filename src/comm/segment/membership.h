@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "comm/segment/patience.h"
 #include "comm/segment/segment.h"
 
 namespace km::comm {
@@ -25,15 +26,19 @@ class Membership final : public Ranks {
   Failure make_id(UniqueId* out) const override { return make_unique_id(out); }
   Segment& segment() const { return *segment_; }
   uint64_t timeout_ns() const { return timeout_ns_; }
+  const Patience& patience() const { return patience_; }
   /// True if all ranks are in this process.
   bool is_in_one_process() const { return watched_.empty(); }
 
   Failure failure() const override;
   void fail(const Failure& failure) override;
 
-  /// Arrives at the barrier and waits for all ranks; `call` names what the rank does. `steps` is
-  /// the rank's count in its slot.
-  Failure pass(Barrier& barrier, std::atomic<uint64_t> SharedSlot::* steps, const char* call);
+  /// Counts a step of this rank in its slot and waits for that of all ranks, which ring the bell;
+  /// `call` names what the rank does.
+  Failure pass(Bell& bell, std::atomic<uint64_t> SharedSlot::* steps, const char* call);
+  /// Waits until the word of each rank, which word_of(rank) gives, has come to `step`.
+  template <class WordOf>
+  Failure wait_for_step(Bell& bell, uint64_t step, const char* call, WordOf&& word_of);
   Failure exchange(const NoticeData& own, const char* call, std::vector<NoticeData>* out) override;
   Failure publish(uint64_t key, const NoticeData& data) override;
   Failure find(uint64_t key, uint32_t rank, const char* call, NoticeData* out) override;
@@ -50,11 +55,15 @@ class Membership final : public Ranks {
     int process, file;  // a pidfd, or -1
   };
   Membership(std::unique_ptr<Segment> segment, uint32_t rank, uint64_t timeout_ns)
-      : segment_(std::move(segment)), rank_(rank), timeout_ns_(timeout_ns) {}
+      : segment_(std::move(segment)),
+        rank_(rank),
+        timeout_ns_(timeout_ns),
+        patience_(segment_->ranks()) {}
   Failure claim(int32_t device);
   Failure wait_for_all();
   void watch(uint32_t rank);
   Failure lost(uint32_t rank);
+  Failure missing_ranks(const std::vector<uint32_t>& absent, const char* call) const;
   /// A rank among those needed that has left or whose process has ended.
   template <class Needs>
   Failure lost_rank(Needs&& needs);
@@ -62,6 +71,7 @@ class Membership final : public Ranks {
   const std::unique_ptr<Segment> segment_;
   const uint32_t rank_;
   const uint64_t timeout_ns_;
+  const Patience patience_;
   std::mutex watch_mutex_;
   std::vector<Watched> watched_;  // the ranks of other processes
   std::mutex exchange_mutex_;
@@ -83,9 +93,10 @@ Failure Membership::lost_rank(Needs&& needs) {
 template <class IsOver, class Needs, class Missing>
 Failure Membership::wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& missing) {
   uint64_t begin = 0;
+  if (patience_.spend(is_over)) return {};
   while (!is_over()) {
     if (Failure failure = this->failure()) return failure;
-    bell.wait(kLookNs, [&] { return is_over() || segment_->header().failure_state.load() == 2; });
+    bell.wait(kLookNs, [&] { return is_over() || segment_->header().failure.state.load() == 2; });
     if (is_over()) break;
     const uint64_t now = now_ns();
     if (begin == 0) begin = now;
@@ -98,6 +109,24 @@ Failure Membership::wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& 
     return told ? told : seen;
   }
   return {};
+}
+
+template <class WordOf>
+Failure Membership::wait_for_step(Bell& bell, uint64_t step, const char* call, WordOf&& word_of) {
+  uint32_t come = 0;  // the ranks before this one have come
+  const auto is_over = [&] {
+    while (come < ranks() && word_of(come).load() >= step) ++come;
+    return come == ranks();
+  };
+  const auto missing = [&] {
+    std::vector<uint32_t> absent;
+    for (uint32_t i = 0; i < ranks(); ++i) {
+      if (word_of(i).load() < step) absent.push_back(i);
+    }
+    return missing_ranks(absent, call);
+  };
+  const auto needs = [&](uint32_t rank) { return word_of(rank).load() < step; };
+  return wait(bell, is_over, needs, missing);
 }
 
 }  // namespace km::comm

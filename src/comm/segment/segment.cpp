@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/file/file.h"
@@ -40,11 +41,16 @@ KeptFiles& kept_files() {
 
 /// Libraries of one version may still be built from different sources.
 uint64_t layout_version() {
-  const uint64_t numbers[] = {KM_VERSION_MAJOR,      KM_VERSION_MINOR,   KM_VERSION_PATCH,
-                              kStagingBytes,         kRingSlots,         kRingSlotBytes,
-                              sizeof(SharedHeader),  sizeof(SharedSlot), sizeof(SharedRing),
-                              Layout{2}.size_bytes()};
+  const uint64_t numbers[] = {KM_VERSION_MAJOR,       KM_VERSION_MINOR,   KM_VERSION_PATCH,
+                              kStagingBytes,          kRingSlots,         kRingSlotBytes,
+                              sizeof(SharedHeader),   sizeof(SharedSlot), sizeof(SharedRing),
+                              Layout{2}.size_bytes(), kCallDataBytes};
   return hash64(numbers, sizeof numbers);
+}
+
+std::string own_version() {
+  return std::to_string(KM_VERSION_MAJOR) + "." + std::to_string(KM_VERSION_MINOR) + "." +
+         std::to_string(KM_VERSION_PATCH);
 }
 
 Failure system_failure(const Error& error) {
@@ -109,15 +115,8 @@ Failure make_whole(IdPage& page, const UniqueId& id, uint32_t ranks) {
   return {};
 }
 
-/// Opens the communicator's memory, which one of the ranks makes.
-Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) {
-  for (const uint64_t begin = now_ns(); page.layout_state.load() != 2;) {
-    if (Failure failure = make_whole(page, id, ranks)) return failure;
-    if (now_ns() - begin > kLayoutTimeoutNs) {
-      return make_failure(FailureKind::kTimeout, "no rank has made the communicator's memory");
-    }
-    if (page.layout_state.load() != 2) usleep(100);
-  }
+/// Opens the communicator's memory, which some rank has made.
+Failure open_made(const IdPage& page, File* out) {
   Result<File> opened = open_memory_file(page.process, page.file);
   if (!opened) {
     return make_failure(FailureKind::kSystem,
@@ -129,18 +128,30 @@ Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) 
   return {};
 }
 
+/// Opens the communicator's memory, which one of the ranks makes.
+Failure open_whole(IdPage& page, const UniqueId& id, uint32_t ranks, File* out) {
+  for (const uint64_t begin = now_ns(); page.layout_state.load() != 2;) {
+    if (page.layout_state.load() == 3) {
+      return make_failure(FailureKind::kMismatch,
+                          "a rank has another version of this library than this one, which has "
+                          "%s: all ranks need the same one",
+                          own_version().c_str());
+    }
+    if (Failure failure = make_whole(page, id, ranks)) return failure;
+    if (now_ns() - begin > kLayoutTimeoutNs) {
+      return make_failure(FailureKind::kTimeout, "no rank has made the communicator's memory");
+    }
+    if (page.layout_state.load() != 2) usleep(100);
+  }
+  return open_made(page, out);
+}
+
 Failure open_id(const UniqueId& id, File* out) {
   if (id.magic != kMagic) {
     return make_failure(
         FailureKind::kArgument,
         "this is no unique id of this library: km_comm_id_create and ncclGetUniqueId "
         "make them");
-  }
-  if (id.version != layout_version()) {
-    return make_failure(FailureKind::kArgument,
-                        "the unique id is of another version of this library: all ranks need the "
-                        "same one, here %d.%d.%d",
-                        KM_VERSION_MAJOR, KM_VERSION_MINOR, KM_VERSION_PATCH);
   }
   uint64_t host = 0;
   if (Failure failure = find_host(&host)) return failure;
@@ -161,7 +172,48 @@ Failure open_id(const UniqueId& id, File* out) {
   return {};
 }
 
+/// Tells the ranks that have joined of one that cannot.
+void tell_others(const File& whole, const Failure& failure) {
+  const Mapping beginning(whole, sizeof(SharedFailure));
+  if (beginning.base() != nullptr) static_cast<SharedFailure*>(beginning.base())->tell(failure);
+}
+
+/// Tells the ranks of another version that this one cannot join, if any has made the memory, and
+/// keeps them from making it otherwise.
+void refuse(IdPage& page, const Failure& failure) {
+  const uint64_t begin = now_ns();
+  for (uint32_t state = 0; !page.layout_state.compare_exchange_strong(state, 3); state = 0) {
+    if (state == 2 || state == 3 || now_ns() - begin > kLayoutTimeoutNs) break;
+    usleep(100);  // a rank makes it
+  }
+  File file(-1);
+  if (page.layout_state.load() == 2 && !open_made(page, &file)) tell_others(file, failure);
+}
+
+Failure require_version(const UniqueId& id, uint32_t rank, IdPage& page) {
+  if (id.version == layout_version()) return {};
+  const std::string own = own_version();
+  refuse(page, make_failure(FailureKind::kMismatch,
+                            "rank %u has another version of this library than the others, %s: all "
+                            "ranks need the same one",
+                            rank, own.c_str()));
+  return make_failure(FailureKind::kArgument,
+                      "the unique id is of another version of this library: all ranks need the "
+                      "same one, here %s",
+                      own.c_str());
+}
+
 }  // namespace
+
+void SharedFailure::tell(const Failure& failure) {
+  uint32_t none = 0;
+  if (state.compare_exchange_strong(none, 1)) {
+    kind = failure.kind;
+    std::snprintf(text, sizeof text, "%s", failure.text.c_str());
+    state.store(2);
+  }
+  joins.ring();
+}
 
 Failure make_unique_id(UniqueId* out) {
   UniqueId id{};
@@ -188,7 +240,8 @@ void forget_id(const UniqueId& id) {
   kept.files.erase(id.nonce[0]);
 }
 
-Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segment>* out) {
+Failure Segment::attach(const UniqueId& id, uint32_t ranks, uint32_t rank,
+                        std::unique_ptr<Segment>* out) {
   File page_file(-1), file(-1);
   if (Failure failure = open_id(id, &page_file)) return failure;
   const Mapping mapped_page(page_file, sizeof(IdPage));
@@ -198,9 +251,14 @@ Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segm
     return make_failure(FailureKind::kArgument,
                         "the unique id was used before: each communicator needs one of its own");
   }
+  if (Failure failure = require_version(id, rank, page)) return failure;
   if (Failure failure = open_whole(page, id, ranks, &file)) return failure;
   Mapping whole(file, Layout{page.ranks}.size_bytes());
-  if (whole.base() == nullptr) return no_room();
+  if (whole.base() == nullptr) {
+    Failure failure = no_room();
+    tell_others(file, make_failure(failure.kind, "rank %u has %s", rank, failure.text.c_str()));
+    return failure;
+  }
   std::unique_ptr<Segment> made(new Segment(whole.take(), page.ranks));
   if (page.ranks != ranks) {
     // The others wait for a rank that cannot come.
@@ -215,15 +273,9 @@ Failure Segment::attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segm
 
 void Segment::fail(const Failure& failure) {
   SharedHeader& header = this->header();
-  uint32_t state = 0;
-  if (header.failure_state.compare_exchange_strong(state, 1)) {
-    header.failure_kind = failure.kind;
-    std::snprintf(header.failure_text, sizeof header.failure_text, "%s", failure.text.c_str());
-    header.failure_state.store(2, std::memory_order_release);
-  }
-  header.join_bell.ring();
-  header.board.complete.ring();
-  header.collective.complete.ring();
+  header.failure.tell(failure);
+  header.board.ring();
+  header.collective.ring();
   for (uint32_t i = 0; i < ranks(); ++i) slot(i).bell.ring();
 }
 

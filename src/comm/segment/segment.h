@@ -17,8 +17,9 @@ void forget_id(const UniqueId& id);
 /// A mapping of a communicator's memory.
 class Segment {
  public:
-  /// Maps the memory of the id for this many ranks.
-  static Failure attach(const UniqueId& id, uint32_t ranks, std::unique_ptr<Segment>* out);
+  /// Maps the memory of the id for this many ranks, of which the caller is `rank`.
+  static Failure attach(const UniqueId& id, uint32_t ranks, uint32_t rank,
+                        std::unique_ptr<Segment>* out);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;

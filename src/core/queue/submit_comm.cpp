@@ -1,6 +1,10 @@
 #include "core/queue/submit_comm.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+#include <vector>
 
 #include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
@@ -9,10 +13,22 @@
 namespace km {
 namespace {
 
+/// Room for the lists of a call, which is on the stack unless it has many operations.
+class Room {
+ public:
+  std::pmr::memory_resource* get() { return &memory_; }
+
+ private:
+  std::array<std::byte, 2048> bytes_;
+  std::pmr::monotonic_buffer_resource memory_{bytes_.data(), bytes_.size()};
+};
+
 /// The locks of several communicators, taken in one order.
 class OrderLocks {
  public:
-  explicit OrderLocks(std::span<const CommRequest> requests) {
+  OrderLocks(std::span<const CommRequest> requests, Room& room)
+      : comms_(room.get()), locks_(room.get()) {
+    comms_.reserve(requests.size());
     for (const CommRequest& each : requests) comms_.push_back(each.comm.get());
     std::sort(comms_.begin(), comms_.end());
     comms_.erase(std::unique(comms_.begin(), comms_.end()), comms_.end());
@@ -22,18 +38,21 @@ class OrderLocks {
   std::span<Comm* const> comms() const { return comms_; }
 
  private:
-  std::vector<Comm*> comms_;
-  std::vector<std::unique_lock<std::mutex>> locks_;
+  std::pmr::vector<Comm*> comms_;
+  std::pmr::vector<std::unique_lock<std::mutex>> locks_;
 };
 
-std::vector<BlasOperand> operands_of(std::span<const CommRequest> requests) {
+/// Captures the operations, whose communicators the graph keeps.
+Status capture(Stream& stream, kmb_library_call call, std::span<const CommRequest> requests) {
+  const auto batch = make_ref<CommBatch>(stream.context(), requests);
+  call.comm = {batch->operations().data(), batch->operations().size()};
   std::vector<BlasOperand> operands;
   operands.reserve(requests.size() * 2);
   for (const CommRequest& each : requests) {
     operands.insert(operands.end(), each.operands.begin(),
                     each.operands.begin() + each.operand_count);
   }
-  return operands;
+  return capture_result(stream, library_work(call, *batch, operands));
 }
 
 /// Calls are called by their function, or as a group.
@@ -45,18 +64,22 @@ const char* name_of(std::span<const CommRequest> requests) {
 
 Status submit_comm(std::span<const CommRequest> requests) {
   Stream& stream = *requests[0].stream;
-  const auto batch = make_ref<CommBatch>(stream.context(), requests);
   kmb_library_call call{};
   call.name = name_of(requests);
   call.kind = KMB_LIBRARY_COMM;
-  call.comm = {batch->operations().data(), batch->operations().size()};
-  const std::vector<BlasOperand> operands = operands_of(requests);
   if (stream.is_capturing()) [[unlikely]]
-    return capture_result(stream, library_work(call, *batch, operands));
-  std::vector<MemoryUse> uses;
-  uses.reserve(operands.size());
-  for (const BlasOperand& each : operands) uses.push_back(each.use());
-  const OrderLocks locks(requests);
+    return capture(stream, call, requests);
+  Room room;
+  std::pmr::vector<kmb_comm_operation> operations(room.get());
+  std::pmr::vector<MemoryUse> uses(room.get());
+  operations.reserve(requests.size());
+  uses.reserve(requests.size() * 2);
+  for (const CommRequest& each : requests) {
+    operations.push_back(each.operation);
+    for (uint32_t i = 0; i < each.operand_count; ++i) uses.push_back(each.operands[i].use());
+  }
+  call.comm = {operations.data(), operations.size()};
+  const OrderLocks locks(requests, room);
   for (Comm* const each : locks.comms()) KM_TRY(each->order_in(stream));
   return submit(stream, uses, [&](Submission&, uint64_t* ticket) -> Status {
     KM_TRY(call_backend(stream.backend().library_submit, stream.native(), &call, ticket));

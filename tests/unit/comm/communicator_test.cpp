@@ -28,7 +28,7 @@ class Ending {
 
 void run(Communicator& communicator, std::span<const Operation> operations) {
   Ending ending;
-  if (!communicator.post(operations, Ending::resume, &ending)) ending.wait();
+  if (!communicator.post(operations, Poster::kWaits, Ending::resume, &ending)) ending.wait();
 }
 
 Operation all_reduce(std::vector<float>& data) {
@@ -120,7 +120,7 @@ TEST(SharedEngine, MovesDataThroughSharedMemory) {
              {std::vector{send, receive}, std::vector{all_reduce(data)}}) {
           Ending ending;
           const auto batch = std::make_shared<Batch>(each, Ending::resume, &ending);
-          engine->post(batch);
+          engine->post(batch, Poster::kGoesOn);
           if (!batch->end_posting()) ending.wait();
         }
         for (const float each : in) ASSERT_EQ(each, static_cast<float>((rank + 2) % kRanks + 1));

@@ -175,8 +175,8 @@ TEST(CommFailures, VersionsThatDiffer) {
            Rank own(id, kRanks, 1);
            return end(own);
          },
-         "s for rank 1, which did not join the communicator",
-         "the unique id is of another version of this library"});
+         "another version of this library than ",
+         "the unique id is of another version of this library", 1, "20"});
 }
 
 /// Sets a limit of the process to what it has now and a little more.
@@ -194,8 +194,7 @@ TEST(CommFailures, MemoryThatCannotBeMapped) {
            Rank own(id, kRanks, 1);
            return end(own);
          },
-         "s for rank 1, which did not join the communicator", "no memory for a communicator", 1,
-         "3", true});
+         "rank 1 has no memory for a communicator", "no memory for a communicator", 1, "20", true});
 }
 
 TEST(CommFailures, FilesThatCannotBeOpened) {

@@ -84,14 +84,15 @@ class Rank {
   }
   void leave() { communicator_.reset(); }
 
-  /// Waits for the operations' end.
+  /// Waits for the operations' end, which this thread or the rank's own brings about in turn.
   void run(std::vector<Operation> operations) {
     std::atomic<bool> is_over{false};
     const auto resume = [](void* data) {
       static_cast<std::atomic<bool>*>(data)->store(true);
       static_cast<std::atomic<bool>*>(data)->notify_all();
     };
-    if (!communicator_->post(operations, resume, &is_over)) is_over.wait(false);
+    poster_ = poster_ == Poster::kWaits ? Poster::kGoesOn : Poster::kWaits;
+    if (!communicator_->post(operations, poster_, resume, &is_over)) is_over.wait(false);
     note(communicator_->failure());
   }
   /// Adds ones of all ranks, if the rank has joined.
@@ -125,6 +126,7 @@ class Rank {
  private:
   std::shared_ptr<Communicator> communicator_;
   std::string text_;
+  Poster poster_ = Poster::kWaits;
 };
 
 /// Joins and adds; the rank ends whatever else happens.

@@ -25,9 +25,10 @@ class HostTask final : public Task {
     return make_error(status, "%s: %s", task_.name, error.message);
   }
   bool is_asynchronous() const override { return task_.start != nullptr; }
-  bool start(void (*resume)(void*), void* resume_data) const override {
-    return task_.start(task_.data, resume, resume_data) != 0;
+  bool start(bool may_wait, void (*resume)(void*), void* resume_data) const override {
+    return task_.start(task_.data, may_wait ? 1 : 0, resume, resume_data) != 0;
   }
+  bool begins_at_once() const override { return task_.begins_at_once != 0; }
 
  private:
   const kmb_task task_;

@@ -28,12 +28,15 @@ class Task {
   virtual Status run(uint64_t piece) const = 0;
   /// True for work that start() begins in place of run(), and that may need work of other streams.
   virtual bool is_asynchronous() const { return false; }
-  /// Begins the work without waiting for it. Returns true if the work is over; otherwise
-  /// resume(resume_data) is called once when it is, on any thread, maybe before the return.
-  virtual bool start([[maybe_unused]] void (*resume)(void*),
+  /// Begins the work. It waits for the work's end only if `may_wait` says that the thread would do
+  /// so next. Returns true if the work is over; otherwise resume(resume_data) is called once when
+  /// it is, on any thread, maybe before the return.
+  virtual bool start([[maybe_unused]] bool may_wait, [[maybe_unused]] void (*resume)(void*),
                      [[maybe_unused]] void* resume_data) const {
     return true;
   }
+  /// True if start() takes a moment, so that the thread that queues the task may call it.
+  virtual bool begins_at_once() const { return false; }
   /// Called when an access to missing memory has ended run().
   virtual void abandon() const {}
   /// Floating-point operations, for profiles.

@@ -219,6 +219,11 @@ float estimated_ticks(const Command& command) {
 
 bool is_worth_a_thread(float ticks) { return ticks > 2 * kWakeTicks; }
 
+bool is_light(const Command& command) {
+  if (command.kind == CommandKind::task) return command.task->begins_at_once();
+  return is_light(command.kind);
+}
+
 void prepare_alone(Command& command, uint64_t first, uint64_t last) {
   KM_ASSERT(last <= pieces_of(command), "more pieces are run than the command has");
   command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));

@@ -16,6 +16,8 @@ bool is_worth_sharing(const Command& command);
 float estimated_ticks(const Command& command);
 /// True if the time is worth waking a thread and waiting for it.
 bool is_worth_a_thread(float ticks);
+/// True for commands that any thread may run, since they take no time or a moment.
+bool is_light(const Command& command);
 /// The number of pieces of a command; for a kernel, of its blocks.
 uint64_t pieces_of(const Command& command);
 /// Makes the pieces [first, last) one chunk.

@@ -41,7 +41,7 @@ constexpr size_t kAlternateStackBytes = 256 << 10;
 constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 
 constexpr int kMostHandlers = 16;
-// A check of the installed handler is trusted for about 30 us.
+// A check of the installed handler or of a thread's signal mask is trusted for about 30 us.
 constexpr uint64_t kTrustTicks = 100000;
 
 /// The host's handlers of one signal, each of which was in place when ours was installed. Each has
@@ -346,6 +346,16 @@ bool thread_can_fault() {
     if (sigismember(&mask, signal) == 1) return false;
   }
   return true;
+}
+
+bool thread_could_fault(uint64_t now) {
+  static __thread uint64_t asked_at __attribute__((tls_model("initial-exec"))) = 0;
+  static __thread bool could_fault __attribute__((tls_model("initial-exec"))) = false;
+  if (now - asked_at > kTrustTicks) {
+    could_fault = thread_can_fault();
+    asked_at = now;
+  }
+  return could_fault;
 }
 
 }  // namespace km::cpu

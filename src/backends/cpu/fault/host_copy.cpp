@@ -12,21 +12,10 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kTrustTicks = 100000;  // a check of the signal mask is trusted for about 30 us
-
-// The time of the last check of this thread's signal mask, and its result.
-__thread uint64_t asked_at __attribute__((tls_model("initial-exec"))) = 0;
-__thread bool can_catch __attribute__((tls_model("initial-exec"))) = false;
-
-/// True if the handler would receive a fault of this thread. Threads seldom change their signal
-/// mask, so the system call is made now and then only.
+/// True if the handler would receive a fault of this thread.
 bool can_catch_faults(uint64_t now) {
   static const bool is_installed = static_cast<bool>(install_fault_handler());
-  if (now - asked_at > kTrustTicks) {
-    can_catch = is_installed && thread_can_fault();
-    asked_at = now;
-  }
-  return can_catch;
+  return is_installed && thread_could_fault(now);
 }
 
 /// Copies by a system call, which is slower but needs no handler. If a sandbox forbids the call,

@@ -132,9 +132,11 @@ class CommTask final : public Task {
     return make_error(KM_ERROR_INTERNAL, "%s has to be started", name_);
   }
   bool is_asynchronous() const override { return true; }
-  bool start(void (*resume)(void*), void* resume_data) const override {
-    return comm::post(parts_, resume, resume_data);
+  bool start(bool may_wait, void (*resume)(void*), void* resume_data) const override {
+    const auto poster = may_wait ? comm::Poster::kWaits : comm::Poster::kGoesOn;
+    return comm::post(parts_, poster, resume, resume_data);
   }
+  bool begins_at_once() const override { return comm::begin_at_once(parts_); }
 
  private:
   const char* const name_;

@@ -153,7 +153,7 @@ uint64_t Stream::submit_light(Command* command) {
   bool first = false;
   const uint64_t ticket = append(command, &first);
   if (!first) return ticket;
-  if (thread_can_fault()) {  // only such a thread survives an access to missing memory
+  if (thread_could_fault(now_ticks())) {  // only such a thread survives an access to missing memory
     drive_light();
   } else {
     make_ready();
@@ -211,7 +211,7 @@ void Stream::drive_light() {
     KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
               "a stream is run by a thread that does not own it, or has no work");
     Command& command = *head_->next.load(std::memory_order_acquire);
-    if (!is_light(command.kind)) {
+    if (!is_light(command)) {
       make_ready();
       return;
     }
@@ -232,11 +232,13 @@ bool Stream::execute(Command& command, Executor* executor) {
 namespace {
 
 /// Returns true if the task's work is over; otherwise the thread that ends it continues the stream.
-bool start_task(Stream* stream, const Task& task) {
+/// A thread that waits for the task would do nothing else.
+bool start_task(Stream* stream, const Task& task, bool may_wait) {
   if (stream->context()->is_exiting()) return true;
   if (UndefinedMemory::is_used()) UndefinedMemory::instance().define_all();
   const arch::DefaultFloats floats;
-  return task.start([](void* started) { static_cast<Stream*>(started)->resume(); }, stream);
+  const auto resume = [](void* started) { static_cast<Stream*>(started)->resume(); };
+  return task.start(may_wait, resume, stream);
 }
 
 }  // namespace
@@ -250,8 +252,10 @@ bool start_task(Stream* stream, const Task& task) {
       return context_->failed() || execute_work(command, executor);
     case CommandKind::task:
       if (context_->failed()) return true;
-      return command.task->is_asynchronous() ? start_task(this, *command.task)
-                                             : execute_work(command, executor);
+      // A thread of the host has an executor in waits only.
+      return command.task->is_asynchronous()
+                 ? start_task(this, *command.task, executor != nullptr && !on_engine_thread())
+                 : execute_work(command, executor);
     case CommandKind::record:
       command.marker->reach();
       return true;

@@ -1,6 +1,7 @@
 #include "backends/cpu/stream/stream.h"
 
 #include "backends/cpu/command/host_task.h"
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 
@@ -10,7 +11,7 @@ uint64_t queue_task(Stream& stream, std::shared_ptr<const Task> task) {
   Command* command = new_command(&stream, CommandKind::task);
   command->has_more = true;
   command->task = std::move(task);
-  return stream.submit(command);
+  return is_light(*command) ? stream.submit_light(command) : stream.submit(command);
 }
 
 km_status task_submit(kmb_stream* handle, const kmb_task* task, uint64_t* out_ticket,
