@@ -1,33 +1,19 @@
 #include "backends/cuda/stream/stream.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "backends/cuda/context/host_call.h"
 #include "backends/cuda/context/wait.h"
 #include "backends/cuda/driver/let_go.h"
 #include "backends/cuda/driver/reaper.h"
+#include "backends/cuda/stream/held_streams.h"
 #include "base/assert.h"
 #include "base/env.h"
-#include "base/thread/thread_object.h"
 
 namespace km::cuda {
-namespace {
-
-/// The latest call of the thread's group, while the group holds streams.
-struct HeldCall {
-  const char* call = nullptr;
-};
-
-/// The thread's number as debuggers show it.
-uint32_t thread_number() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
-
-}  // namespace
-
 Result<std::shared_ptr<Stream>> Stream::create(const Context& context, int32_t priority) {
   std::shared_ptr<Epoch> epoch = context.epoch();
   KM_TRY(epoch->require_alive());
@@ -53,29 +39,19 @@ Stream::~Stream() {
 
 void Stream::hold_tickets(const char* call) {
   const std::lock_guard lock(marker_mutex_);
-  if (holders_.empty()) held_ticket_ = last_ticket();
-  HeldCall& own = ThreadObject<HeldCall>::get();
-  holders_.push_back({std::this_thread::get_id(), thread_number(), call});
-  own = {call};
+  HeldStreams::instance().hold(this, call);
+  if (holder_count_++ == 0) held_ticket_ = last_ticket();
 }
 
 void Stream::release_tickets() {
   const std::lock_guard lock(marker_mutex_);
-  const auto own = std::find_if(holders_.begin(), holders_.end(), Holder::is_here);
-  KM_ASSERT(own != holders_.end(), "a thread releases what it holds");
-  holders_.erase(own);
-  ThreadObject<HeldCall>::get() = {};
-  if (holders_.empty()) released_.notify_all();
+  HeldStreams::instance().release(this);
+  if (--holder_count_ == 0) released_.notify_all();
 }
 
 /// The last ticket whose work, and all before it, is in the driver's stream. The caller holds the
 /// lock.
-uint64_t Stream::queued_ticket() const { return holders_.empty() ? last_ticket() : held_ticket_; }
-
-/// True if the calling thread holds tickets. The caller holds the lock.
-bool Stream::is_held_here() const {
-  return std::any_of(holders_.begin(), holders_.end(), Holder::is_here);
-}
+uint64_t Stream::queued_ticket() const { return holder_count_ == 0 ? last_ticket() : held_ticket_; }
 
 /// Records order_ in the stream's own context, so that it completes after the ticket. The caller
 /// holds the lock.
@@ -94,27 +70,45 @@ Status Stream::record_order(uint64_t ticket) {
   return {};
 }
 
-/// Waits until the groups that hold the ticket have ended. Groups of two threads may wait for each
-/// other, which the time limit ends. The caller holds the lock.
+namespace {
+
+/// The error of a thread that would wait for one that waits for it.
+Error would_wait_for_each_other(const HeldStreams::Holder& holder) {
+  const std::optional<HeldStreams::Holder> own = HeldStreams::instance().own_hold();
+  return make_error(KM_ERROR_IO,
+                    "%s in a group of thread %u and %s in a group of thread %u would wait for each "
+                    "other: groups that use the same memory, each in several streams, have to be "
+                    "made one after the other",
+                    own ? own->call : "a call", thread_number(), holder.call, holder.number);
+}
+
+/// The error of a thread that has waited for the limit.
+Error has_waited(uint64_t limit_s, const HeldStreams::Holder& holder) {
+  return make_error(KM_ERROR_IO,
+                    "thread %u has waited %llu s (KM_COMM_TIMEOUT_S) for %s in a group of thread "
+                    "%u, which has not ended",
+                    thread_number(), static_cast<unsigned long long>(limit_s), holder.call,
+                    holder.number);
+}
+
+}  // namespace
+
+/// Waits until the groups that hold the ticket have ended, unless one of them waits for the calling
+/// thread's. The caller holds the lock.
 Status Stream::await_queued(uint64_t ticket, std::unique_lock<std::mutex>& lock) {
   const auto is_queued = [&] { return ticket <= queued_ticket(); };
   if (is_queued()) return {};
-  if (is_held_here()) {
+  HeldStreams& held = HeldStreams::instance();
+  if (held.is_held_here(this)) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
                       "operations of one group use the same memory, or wait for each other");
   }
   KM_ASSIGN(const uint64_t limit_s, env_comm_timeout_s());
-  if (released_.wait_for(lock, std::chrono::seconds(limit_s), is_queued)) return {};
-  const Holder& holder = holders_.front();
-  const HeldCall* const own = ThreadObject<HeldCall>::find();
-  const bool has_own = own != nullptr && own->call != nullptr;
-  return make_error(KM_ERROR_IO,
-                    "thread %u has waited %llu s (KM_COMM_TIMEOUT_S) for %s in a group of thread "
-                    "%u%s%s%s, which has not ended. Groups that use the same memory, each in "
-                    "several streams, may wait for each other: make them one after the other",
-                    thread_number(), static_cast<unsigned long long>(limit_s), holder.call,
-                    holder.number, has_own ? " (and has " : "", has_own ? own->call : "",
-                    has_own ? " in a group of its own)" : "");
+  if (const auto blocking = held.begin_wait(this)) return would_wait_for_each_other(*blocking);
+  const bool is_over = released_.wait_for(lock, std::chrono::seconds(limit_s), is_queued);
+  held.end_wait();
+  if (is_over) return {};
+  return has_waited(limit_s, held.holder_of(this));
 }
 
 Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
@@ -152,7 +146,7 @@ bool Stream::is_over(uint64_t ticket) {
   const std::lock_guard lock(marker_mutex_);
   if (ticket <= over_ticket_) return true;
   // A ticket that was noted for a call that failed is never given: only held ones are waited for.
-  if (!holders_.empty() && ticket > queued_ticket()) return false;
+  if (holder_count_ != 0 && ticket > queued_ticket()) return false;
   const Current current(*epoch_);
   // The loop runs at most twice: an existing marker may be older than the ticket.
   while (true) {

@@ -45,7 +45,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
   /// Makes this stream wait for a ticket of another, and returns the last ticket that it then waits
   /// for. The calling thread waits for the group of another thread that holds the ticket, within
-  /// the time limit of communicators.
+  /// the time limit of communicators. It fails at once if that thread waits for this one.
   Status wait_for(Stream& other, uint64_t* inout_ticket);
   /// True if everything up to a ticket is over, or the context has failed.
   bool is_over(uint64_t ticket);
@@ -60,7 +60,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
       : epoch_(std::move(epoch)), profile_(context.profile()) {}
   bool set_marker();
   uint64_t queued_ticket() const;
-  bool is_held_here() const;
   Status await_queued(uint64_t ticket, std::unique_lock<std::mutex>& lock);
   Status record_order(uint64_t ticket);
 
@@ -75,17 +74,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   cu::CUevent marker_ = nullptr;
   uint64_t marker_ticket_ = 0;  // the ticket that the marker was queued after; 0: not queued
   uint64_t over_ticket_ = 0;
-  /// A thread whose later tickets' work is not queued yet.
-  struct Holder {
-    std::thread::id thread;
-    uint32_t number;  // of the thread, by gettid
-    const char* call;
-    static bool is_here(const Holder& holder) {
-      return holder.thread == std::this_thread::get_id();
-    }
-  };
-  std::vector<Holder> holders_;
-  uint64_t held_ticket_ = 0;  // the last ticket before all of them
+  uint32_t holder_count_ = 0;  // threads whose later tickets' work is not queued yet
+  uint64_t held_ticket_ = 0;   // the last ticket before all of them
   std::condition_variable released_;
   cu::CUevent order_ = nullptr;  // the event that other streams wait for
   uint64_t order_ticket_ = 0;    // the ticket that it was recorded after
