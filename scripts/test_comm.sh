@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test_comm.sh PRESET ROUNDS: ranks that are processes and fail, each way so many times: killed,
 # late, of another version, with other sizes, without memory or files; by MPI's stand-in, a tenth of
-# that. Then once more where /dev/shm is full, in a mount namespace: nothing of ours is there.
+# that. Programs of the C ABI do so, too, and carry out 100,000 operations, which keep no memory.
+# Then once more where /dev/shm is full, in a mount namespace: nothing of ours is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,6 +14,8 @@ export KM_CACHE_DIR=off
 files() { find /dev/shm -mindepth 1 | sort; }
 before=$(files)
 KM_TEST_COMM_ROUNDS=$rounds "$tests/km_unit_comm" --gtest_filter='CommFailures.*' --gtest_brief=1
+KM_TEST_COMM_ROUNDS=$rounds KM_COMM_TIMEOUT_S=1 KM_TEST_COMM_OPERATIONS=1000 "$tests/km_c_comm"
+KM_TEST_COMM_OPERATIONS=100000 "$tests/km_c_comm"
 "$tests/km_unit_comm" --gtest_filter='Mpi.*' --gtest_repeat=$(((rounds + 9) / 10)) --gtest_brief=1
 [[ $(files) == "$before" ]] || {
   echo 'make test-comm: files were left in /dev/shm' >&2

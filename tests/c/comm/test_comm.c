@@ -1,5 +1,6 @@
 /* Communicators: what they refuse, how they fail, and that their operations are work of streams
  * like any other. Their results are compared in test_comm_values.c. */
+#include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -257,6 +258,37 @@ static void aborting_ends_what_waits(void** state) {
   end_ranks(&all);
 }
 
+/* The bytes that malloc has given out. */
+static size_t held_bytes(void) {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+/* The growth by many operations of all ranks of this process, once a tenth of them is over. */
+static long long growth_by_operations(ranks* all) {
+  const char* const given = getenv("KM_TEST_COMM_OPERATIONS");
+  const long count = given != NULL ? strtol(given, NULL, 10) : 10000, together = 20;
+  size_t before = 0;
+  for (long i = 0; i < count; ++i) {
+    OK(km_comm_group_begin());
+    for (int k = 0; k < all->count; ++k) OK(all_reduce(&all->of[k], 7));
+    OK(km_comm_group_end());
+    if (i % together != 0 && i != count - 1) continue; /* what is queued takes memory */
+    for (int k = 0; k < all->count; ++k) OK(km_stream_synchronize(all->of[k].stream));
+    if (i <= count / 10) before = held_bytes();
+  }
+  for (int k = 0; k < all->count; ++k) OK(km_comm_status(all->of[k].comm));
+  return (long long)held_bytes() - (long long)before;
+}
+
+enum { MOST_GROWTH = 128 << 10 };
+
+static void many_operations_keep_nothing(void** state) {
+  ranks all = begin_ranks(*state, 4);
+  assert_true(growth_by_operations(&all) < MOST_GROWTH);
+  end_ranks(&all);
+}
+
 /* One rank of two processes: the child begins with a new program, as any user's rank does. */
 static int run_process(const char* id_text, const char* role) {
   fixture f = {.uri = "cpu:0"};
@@ -271,10 +303,11 @@ static int run_process(const char* id_text, const char* role) {
   OK(km_comm_create(self.context, &id, 2, 1, &self.comm));
   OK(km_comm_info_get(self.comm, &info));
   if (info.engine != KM_COMM_ENGINE_SHARED_MEMORY) return 2;
-  const ranks all = {1, 1, 2, {self}};
+  ranks all = {1, 1, 2, {self}};
   set_numbers(&all);
   OK(all_reduce(&self, 1));
   if (number_of(&self, 1) != 2.0F) return 3; /* 1 of each rank */
+  if (strcmp(role, "goes on") == 0 && growth_by_operations(&all) >= MOST_GROWTH) return 4;
   if (strcmp(role, "dies") == 0) raise(SIGKILL);
   return 0;
 }
@@ -305,6 +338,7 @@ static void ranks_of_two_processes(const fixture* f, const char* role) {
   set_numbers(&all);
   OK(all_reduce(&self, 1));
   assert_true(number_of(&self, 1) == 2.0F);
+  if (strcmp(role, "goes on") == 0) assert_true(growth_by_operations(&all) < MOST_GROWTH);
   assert_int_equal(waitpid(child, &status, 0), child);
   if (strcmp(role, "dies") == 0) {
     assert_true(WIFSIGNALED(status));
@@ -320,6 +354,9 @@ static void ranks_of_two_processes(const fixture* f, const char* role) {
 }
 
 static void processes_share_memory(void** state) { ranks_of_two_processes(*state, "ends"); }
+static void many_operations_of_processes_keep_nothing(void** state) {
+  ranks_of_two_processes(*state, "goes on");
+}
 static void killed_processes_are_named(void** state) { ranks_of_two_processes(*state, "dies"); }
 
 int main(int argc, char** argv) {
@@ -335,6 +372,8 @@ int main(int argc, char** argv) {
       cmocka_unit_test(operations_are_captured),
       cmocka_unit_test(profiles_name_the_call),
       cmocka_unit_test(queued_operations_keep_what_they_use),
+      cmocka_unit_test(many_operations_keep_nothing),
+      cmocka_unit_test(many_operations_of_processes_keep_nothing),
       cmocka_unit_test(different_calls_are_named),
       cmocka_unit_test(late_ranks_are_named),
       cmocka_unit_test(ranks_that_leave_are_named),
