@@ -131,27 +131,48 @@ static inline void* run_thread(void* argument) {
   return NULL;
 }
 
-static inline void run_threads(int count, void (*body)(rank*)) {
+/* Ranks that have been started. */
+typedef struct {
+  int count;
   pthread_t threads[MOST_RANKS];
   rank ranks[MOST_RANKS];
+} running_threads;
+
+static inline void start_threads(running_threads* all, int count, void (*body)(rank*)) {
   unique_id id;
   assert_int_equal(ncclGetUniqueId(&id), 0);
+  all->count = count;
   for (int i = 0; i < count; ++i) {
-    ranks[i] = (rank){.number = i, .count = count, .id = id, .body = body};
-    assert_int_equal(pthread_create(&threads[i], NULL, run_thread, &ranks[i]), 0);
+    all->ranks[i] = (rank){.number = i, .count = count, .id = id, .body = body};
+    assert_int_equal(pthread_create(&all->threads[i], NULL, run_thread, &all->ranks[i]), 0);
   }
-  for (int i = 0; i < count; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+static inline void finish_threads(running_threads* all) {
+  for (int i = 0; i < all->count; ++i) {
+    assert_int_equal(pthread_join(all->threads[i], NULL), 0);
+  }
+}
+static inline void run_threads(int count, void (*body)(rank*)) {
+  running_threads all;
+  start_threads(&all, count, body);
+  finish_threads(&all);
 }
 
-/* Runs this program again for each rank, with its number and the test's name; rank 0 makes the id
- * and gives it to the others by pipes. `expects_signal`: this rank is killed. */
-static inline void run_processes(const char* name, int count, int expects_signal) {
-  int pipes[MOST_RANKS][2];
+typedef struct {
+  int count;
+  int killed; /* the rank that is killed; -1: none */
   pid_t children[MOST_RANKS];
+} running_processes;
+
+/* Runs this program again for each rank, with its number and the test's name; rank 0 makes the id
+ * and gives it to the others by pipes. */
+static inline running_processes start_processes(const char* name, int count, int killed) {
+  int pipes[MOST_RANKS][2];
+  running_processes all = {.count = count, .killed = killed};
   for (int i = 0; i < count; ++i) assert_int_equal(pipe(pipes[i]), 0);
   for (int i = 0; i < count; ++i) {
-    children[i] = fork();
-    if (children[i] != 0) continue;
+    all.children[i] = fork();
+    if (all.children[i] != 0) continue;
     char words[2 + MOST_RANKS][16];
     char* arguments[5 + MOST_RANKS] = {"test", "--rank", (char*)name, words[0], words[1]};
     snprintf(words[0], 16, "%d", i);
@@ -170,16 +191,24 @@ static inline void run_processes(const char* name, int count, int expects_signal
     close(pipes[i][0]);
     close(pipes[i][1]);
   }
-  for (int i = 0; i < count; ++i) {
+  return all;
+}
+static inline void finish_processes(const running_processes* all) {
+  for (int i = 0; i < all->count; ++i) {
     int status = 0;
-    assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-    if (i == expects_signal) {
+    assert_int_equal(waitpid(all->children[i], &status, 0), all->children[i]);
+    if (i == all->killed) {
       assert_true(WIFSIGNALED(status));
     } else {
       assert_true(WIFEXITED(status));
       assert_int_equal(WEXITSTATUS(status), 0);
     }
   }
+}
+
+static inline void run_processes(const char* name, int count, int killed) {
+  const running_processes all = start_processes(name, count, killed);
+  finish_processes(&all);
 }
 
 /* The rank that a process is: --rank NAME NUMBER COUNT FILE... */
