@@ -41,6 +41,12 @@ threads=("$cargo" test --locked --quiet --test threads)
 VIRTUAL_ENV=$places/env "${threads[@]}"
 PATH=$places/bin:$PATH "${threads[@]}"
 
+# Which archive of a release the build takes for which target.
+mkdir -p "$CARGO_TARGET_DIR"
+"${cargo%/*}/rustc" --edition 2021 -A dead_code --test -o "$CARGO_TARGET_DIR/bundled_tests" \
+  kernelmill-sys/build/bundled.rs
+"$CARGO_TARGET_DIR/bundled_tests" --quiet
+
 # Nothing is downloaded for documentation, nor in a checkout.
 expect_error 'pins no archive' "$cargo" build --locked --quiet --features kernelmill/bundled
 "$cargo" doc --locked --quiet --no-deps -p kernelmill-sys --features bundled

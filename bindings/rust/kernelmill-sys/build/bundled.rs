@@ -1,5 +1,5 @@
-//! The feature `bundled`: the library out of a release's archive, which is downloaded and whose
-//! checksum is compared with the one that the crate pins.
+//! The feature `bundled`: the library out of a release's archive for the target, which is downloaded
+//! and whose checksum is compared with the one that the crate pins.
 
 use std::env;
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archive that the crate pins.
+/// The archive that the crate pins for a target.
 struct Pin<'a> {
     sha256: &'a str,
     url: &'a str,
@@ -15,8 +15,7 @@ struct Pin<'a> {
 
 /// The folder of the library, below `OUT_DIR`; an archive that is there already stays.
 pub fn library() -> Result<PathBuf, String> {
-    let pin = pin(include_str!("../bundled.txt"))?;
-    check_platform()?;
+    let pin = pin(include_str!("../bundled.txt"), &target())?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let tree = out.join("bundled");
     let stamp = tree.join("sha256");
@@ -33,24 +32,34 @@ pub fn library() -> Result<PathBuf, String> {
     Ok(tree.join("lib"))
 }
 
-/// The one line of the file that is no comment.
-fn pin(text: &str) -> Result<Pin<'_>, String> {
-    let line = text.lines().find(|line| !line.is_empty() && !line.starts_with('#'));
-    let (sha256, url) = line.and_then(|line| line.split_once(' ')).ok_or(
-        "the feature `bundled` is for released crates: this kernelmill-sys, which comes from a \
-         checkout, pins no archive. Set KM_LIBRARY_DIR to the folder that holds libkernelmill.so, \
-         or leave the feature out",
-    )?;
-    Ok(Pin { sha256, url: url.trim() })
+/// The target's name in the file, such as `x86_64-linux-gnu`.
+fn target() -> String {
+    let of = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    [of("ARCH"), of("OS"), of("ENV")].join("-")
 }
 
-fn check_platform() -> Result<(), String> {
-    let of = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    let target = [of("ARCH"), of("OS"), of("ENV")].join("-");
-    if target == "x86_64-linux-gnu" {
-        return Ok(());
+/// The target's line of the file, which names the target, the checksum and the address.
+fn pin<'a>(text: &'a str, target: &str) -> Result<Pin<'a>, String> {
+    let mut known = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut words = line.split(' ');
+        if let (Some(name), Some(sha256), Some(url)) = (words.next(), words.next(), words.next()) {
+            if name == target {
+                return Ok(Pin { sha256, url });
+            }
+            known.push(name);
+        }
     }
-    Err(format!("the feature `bundled` has a library for x86_64-linux-gnu, not for {target}"))
+    if known.is_empty() {
+        return Err(
+            "the feature `bundled` is for released crates: this kernelmill-sys, which comes \
+                    from a checkout, pins no archive. Set KM_LIBRARY_DIR to the folder that holds \
+                    libkernelmill.so, or leave the feature out"
+                .to_owned(),
+        );
+    }
+    let known = known.join(" and ");
+    Err(format!("the feature `bundled` has a library for {known}, not for {target}"))
 }
 
 /// Runs the program; `None` where there is no such program.
@@ -121,5 +130,29 @@ fn unpack(archive: &Path, tree: &Path) -> Result<(), String> {
     match run(tar.arg(archive).arg("--directory").arg(tree))? {
         Some(_) => Ok(()),
         None => Err("the feature `bundled` needs the programs tar and xz".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pin;
+
+    const TEXT: &str =
+        "# a comment\nx86_64-linux-gnu 12ab https://x\naarch64-linux-gnu 34cd https://y\n";
+
+    #[test]
+    fn each_target_has_its_archive() {
+        let of = |target| pin(TEXT, target).map(|found| (found.sha256, found.url));
+        assert_eq!(of("x86_64-linux-gnu"), Ok(("12ab", "https://x")));
+        assert_eq!(of("aarch64-linux-gnu"), Ok(("34cd", "https://y")));
+        let said = of("x86_64-linux-musl").unwrap_err();
+        assert!(said.ends_with("x86_64-linux-gnu and aarch64-linux-gnu, not for x86_64-linux-musl"));
+    }
+
+    #[test]
+    fn a_checkout_pins_none() {
+        assert!(
+            pin("# a comment\n", "x86_64-linux-gnu").is_err_and(|said| said.contains("pins no"))
+        );
     }
 }
