@@ -7,7 +7,7 @@ const Library = @import("library.zig");
 pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{});
     const optimize = b.standardOptimizeOption(.{});
-    const library = Library.find(b);
+    const library = Library.find(b, target);
 
     const translated = b.addTranslateC(.{
         .root_source_file = b.path("src/c.h"),
