@@ -127,21 +127,11 @@ void check_lines(const LineCode<T>& code) {
   }
 }
 
-TEST(FftLines, PlainVectors) {
-  check_lines(plain_lines_float());
-  check_lines(plain_lines_double());
-}
-
-TEST(FftLines, WideVectors) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP();
-  check_lines(wide_lines_float());
-  check_lines(wide_lines_double());
-}
-
-TEST(FftLines, WidestVectors) {
-  if (!__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) GTEST_SKIP();
-  check_lines(widest_lines_float());
-  check_lines(widest_lines_double());
+TEST(FftLines, EachSetOfInstructions) {
+  for (const LineSet& set : line_sets()) {
+    check_lines(*set.of_floats);
+    check_lines(*set.of_doubles);
+  }
 }
 
 /// A transform of n numbers in `batch` arrays, by this number of threads.

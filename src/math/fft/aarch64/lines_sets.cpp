@@ -1,15 +1,8 @@
-// The code of lines: every machine has the vectors of 16 bytes that plain code uses.
+// The sets of AArch64: every machine has the vectors of 16 bytes that plain code uses.
 #include "math/fft/lines_tables.h"
 
 namespace km::fft {
 
-template <>
-const LineCode<float>& line_code<float>() {
-  return plain_lines_float();
-}
-template <>
-const LineCode<double>& line_code<double>() {
-  return plain_lines_double();
-}
+std::vector<LineSet> line_sets() { return {{&plain_lines_float(), &plain_lines_double()}}; }
 
 }  // namespace km::fft

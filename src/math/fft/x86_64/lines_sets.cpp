@@ -1,4 +1,4 @@
-// Chooses the code of lines for this machine.
+// The sets of x86-64 that this machine runs.
 #include "math/fft/lines_tables.h"
 
 namespace km::fft {
@@ -12,19 +12,11 @@ bool has_widest() {
 
 }  // namespace
 
-template <>
-const LineCode<float>& line_code<float>() {
-  static const LineCode<float>& code = has_widest() ? widest_lines_float()
-                                       : has_wide() ? wide_lines_float()
-                                                    : plain_lines_float();
-  return code;
-}
-template <>
-const LineCode<double>& line_code<double>() {
-  static const LineCode<double>& code = has_widest() ? widest_lines_double()
-                                        : has_wide() ? wide_lines_double()
-                                                     : plain_lines_double();
-  return code;
+std::vector<LineSet> line_sets() {
+  std::vector<LineSet> sets = {{&plain_lines_float(), &plain_lines_double()}};
+  if (has_wide()) sets.push_back({&wide_lines_float(), &wide_lines_double()});
+  if (has_widest()) sets.push_back({&widest_lines_float(), &widest_lines_double()});
+  return sets;
 }
 
 }  // namespace km::fft
