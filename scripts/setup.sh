@@ -116,15 +116,17 @@ python_with_pip() {
   printf '/usr/bin/python3\n'
 }
 
-# fetch_wheels KIND FOLDER: the wheels of a kind, unpacked into FOLDER/tree.
+# fetch_wheels KIND FOLDER [OPTION...]: the wheels of a kind, which pip downloads with these
+# options, unpacked into FOLDER/tree.
 fetch_wheels() {
   local kind=$1 folder=$2 python wheel
+  shift 2
   python=$(python_with_pip)
   say "fetching $(awk -v k="$kind" '$1 == k {printf "%s==%s ", $2, $3}' "$versions")"
   awk -v k="$kind" '$1 == k {print $2 "==" $3 " --hash=sha256:" $4}' "$versions" \
     >"$folder/wheels.txt"
   "$python" -m pip download --quiet --no-deps --only-binary=:all: --require-hashes \
-    --disable-pip-version-check --retries 5 -r "$folder/wheels.txt" -d "$folder" || return 1
+    --disable-pip-version-check --retries 5 -r "$folder/wheels.txt" -d "$folder" "$@" || return 1
   mkdir "$folder/tree"
   for wheel in "$folder"/*.whl; do
     "$python" -m zipfile -e "$wheel" "$folder/tree" || return 1
@@ -326,6 +328,27 @@ setup_bench() {
   setup_intel
 }
 
+# --- AArch64 -----------------------------------------------------------------------------------
+
+# Debian's libraries, and beside them NVRTC.
+setup_arm64() {
+  local folder=$deps/arm64 wanted work
+  scripts/sysroot.sh
+  wanted=$(awk '$1 == "arm64wheel" {print $2, $3, $4}' "$versions")
+  if [[ -f $folder/wheels.stamp && $(<"$folder/wheels.stamp") == "$wanted" ]]; then
+    return
+  fi
+  work=$(mktemp -d "$folder/fetch.XXXXXX")
+  # shellcheck disable=SC2064  # the folder's name is to be expanded now
+  trap "rm -rf '$work'" EXIT
+  fetch_wheels arm64wheel "$work" --platform manylinux2014_aarch64 ||
+    die "cannot fetch NVRTC for arm64: check the network"
+  find "$work/tree" -name '*.a' -delete
+  rm -rf "$folder/nvidia"
+  mv "$work/tree/nvidia" "$folder"
+  printf '%s\n' "$wanted" >"$folder/wheels.stamp"
+}
+
 main() {
   [[ ${SETUP:-1} == 0 ]] && return
   if [[ ${1:-} == bench ]]; then
@@ -340,7 +363,7 @@ main() {
   setup_clients
   case ${1:-} in
     dist) setup_dist ;;
-    arm64) scripts/sysroot.sh ;;
+    arm64) setup_arm64 ;;
   esac
 }
 

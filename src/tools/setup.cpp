@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/arch/constants.h"
 #include "base/env.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -22,11 +23,12 @@ namespace fs = std::filesystem;
 struct Wheel {
   const char* name;
   const char* version;
-  const char* sha256;
+  /// The checksums of the file for each architecture. pip takes the one for this machine.
+  const char* sha256[2];
 };
 
 constexpr std::array kWheels = {
-#define KM_WHEEL(name, version, sha256) Wheel{name, version, sha256},
+#define KM_WHEEL(name, version, ...) Wheel{name, version, {__VA_ARGS__}},
 #include "tools/nvrtc_wheels.inc"
 #undef KM_WHEEL
 };
@@ -40,8 +42,9 @@ Kernelmill finds them.)";
 std::string requirements() {
   std::string text;
   for (const Wheel& wheel : kWheels) {
-    text +=
-        std::string(wheel.name) + "==" + wheel.version + " --hash=sha256:" + wheel.sha256 + "\n";
+    text += std::string(wheel.name) + "==" + wheel.version;
+    for (const char* const each : wheel.sha256) text += std::string(" --hash=sha256:") + each;
+    text += '\n';
   }
   return text;
 }
@@ -142,13 +145,13 @@ void print_offline_advice() {
   for (const Wheel& wheel : kWheels) names += std::string(" ") + wheel.name + "==" + wheel.version;
   std::printf(
       "On a machine with a network and pip:\n"
-      "  pip download --no-deps --only-binary=:all: --platform manylinux2014_x86_64 \\\n"
+      "  pip download --no-deps --only-binary=:all: --platform manylinux2014_%s \\\n"
       "    --dest nvrtc%s\n"
       "Take the folder nvrtc to this machine, then:\n"
       "  kernelmill setup --from nvrtc\n"
       "Or set KM_NVRTC to the NVRTC of a CUDA toolkit, a file or its folder. PTX runs without "
       "it.\n",
-      names.c_str());
+      arch::kSystemName, names.c_str());
 }
 
 class SetupCommand : public Command {

@@ -42,8 +42,12 @@ class Setup(Case):
 
     def test_packages_are_those_of_the_checkout(self):
         with open(os.path.join(SOURCE_DIR, "scripts/versions.txt"), encoding="utf-8") as file:
-            rows = [line.split() for line in file if line.startswith("wheel ")]
-        expected = [f"{row[1]}=={row[2]} --hash=sha256:{row[3]}" for row in rows]
+            rows = [line.split() for line in file if line.startswith(("wheel ", "arm64wheel "))]
+        hashes = {}
+        for _, name, version, sha256 in rows:
+            hashes.setdefault(f"{name}=={version}", []).append(f"--hash=sha256:{sha256}")
+        expected = [" ".join([name, *both]) for name, both in hashes.items()]
+        self.assertEqual({len(both) for both in hashes.values()}, {2})
         self.assertEqual(self.good("setup", "--list").stdout.splitlines(), expected)
 
     def test_pip_fills_the_users_folder(self):

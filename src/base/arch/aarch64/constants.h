@@ -7,6 +7,8 @@ namespace km::arch {
 
 /// The architecture's name in messages.
 constexpr const char* kName = "AArch64";
+/// The name that Linux and Python's packages have for it.
+constexpr const char* kSystemName = "aarch64";
 /// The smallest page size of the architecture: memory within such a page is accessible as a whole
 /// or not at all.
 constexpr uint64_t kLeastPageBytes = 4096;
