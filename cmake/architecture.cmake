@@ -14,6 +14,21 @@ else()
     "a folder for ${km_architectures} only, and others are not built.")
 endif()
 
+# The values of KM_CPU_ISA that tests of an architecture run with, the newest first.
+set(km_isas_x86_64 avx512 avx2 x86-64-v2)
+set(km_isas_aarch64 neon)
+set(km_isas ${km_isas_${KM_ARCHITECTURE}})
+
+# km_isa_at(place result): the value at this place of km_isas, or the last one if there are fewer.
+function(km_isa_at place result)
+  list(LENGTH km_isas count)
+  if(NOT place LESS count)
+    math(EXPR place "${count} - 1")
+  endif()
+  list(GET km_isas ${place} isa)
+  set(${result} ${isa} PARENT_SCOPE)
+endfunction()
+
 # km_keep_own_architecture(list): drops sources in the folders of other architectures. Those of
 # simt/machine stay: they are about the machine that code is generated for.
 function(km_keep_own_architecture list)

@@ -262,7 +262,7 @@ class CApi final : public Api {
 };
 
 std::vector<std::string> CApi::environment(uint64_t round) const {
-  constexpr const char* kIsas[] = {"x86-64-v2", "avx2", "avx512"};
+  constexpr const char* kIsas[] = {KM_FUZZ_ISAS};
   constexpr const char* kModes[] = {"a", "a", "b", "c"};
   return {std::string("KM_LOG=") + (round % 8 == 7 ? "debug" : "off"),
           "KM_LOG_FILE=/dev/null",

@@ -192,6 +192,7 @@ class DriverApi final : public Api {
 };
 
 std::vector<std::string> DriverApi::environment(uint64_t round) const {
+  constexpr const char* kIsas[] = {KM_FUZZ_ISAS};
   constexpr const char* kModes[] = {"a", "a", "b", "c"};
   return {std::string("KM_LOG=") + (round % 8 == 7 ? "debug" : "off"),
           "KM_LOG_FILE=/dev/null",
@@ -201,7 +202,7 @@ std::vector<std::string> DriverApi::environment(uint64_t round) const {
           "KM_CPU_MEMORY_MIB=512",
           "KM_KERNEL_TIMEOUT_MS=400",
           std::string("KM_CPU_MODE=") + kModes[round % 4],
-          round % 2 == 0 ? "KM_CPU_ISA=x86-64-v2" : "KM_CPU_ISA=avx2"};
+          std::string("KM_CPU_ISA=") + kIsas[round % 2]};
 }
 
 std::string DriverApi::defect(const Row&, int64_t result) const {

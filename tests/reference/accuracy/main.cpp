@@ -98,7 +98,9 @@ int run(const Options& options) {
 }  // namespace km::reference
 
 int main(int count, char** arguments) {
+#if defined(__FMA__)  // an option of this program's, which not every machine runs
   if (!__builtin_cpu_supports("fma")) return 77;
+#endif
   km::reference::Options options;
   for (int i = 1; i < count; ++i) {
     const bool known = km::reference::read_number(arguments[i], "--step=", options.step) ||
