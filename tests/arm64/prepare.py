@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Makes what emulated tests load: prepare.py ARM64_BUILD NATIVE_BUILD FOLDER.
+
+Each test of ARM64_BUILD whose environment names FOLDER as KM_TEST_PREPARED runs here, by the
+program of NATIVE_BUILD, which leaves the PTX and the object files of its kernels in FOLDER.
+"""
+
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LIMIT_S = 600
+# What the emulated processor has, and this machine has not.
+DROPPED = ("KM_CPU_ISA", "KM_NVRTC")
+ADDED = {"KM_CPU_OBJECT_ISA": "neon", "KM_CACHE_DIR": "off"}
+
+
+def tests_of(build: Path, folder: Path) -> list:
+    """Triples of name, words of the command, and environment."""
+    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"],
+                          capture_output=True, text=True, check=True)
+    found = []
+    for test in json.loads(done.stdout)["tests"]:
+        values = {each["name"]: each["value"] for each in test.get("properties", [])}
+        pairs = [pair.partition("=") for pair in values.get("ENVIRONMENT", [])]
+        environment = {name: value for name, _, value in pairs}
+        if environment.get("KM_TEST_PREPARED") == str(folder):
+            found.append((test["name"], test.get("command", []), environment))
+    return found
+
+
+def prepare(test: tuple, build: Path, native: Path, folder: Path) -> str:
+    """What is to be said of the test; nothing if all went well."""
+    name, command, environment = test
+    programs = [i for i, word in enumerate(command) if word.startswith(f"{build}/tests/")]
+    if not programs:
+        return f"{name} has no program: build its target for AArch64"
+    words = [native / "tests" / Path(command[programs[0]]).name, *command[programs[0] + 1:]]
+    kept = {key: value for key, value in environment.items() if key not in DROPPED}
+    log = folder / f"{name}.txt"
+    with log.open("wb") as out:
+        try:
+            done = subprocess.run(words, env={**os.environ, **kept, **ADDED}, check=False,
+                                  stdout=out, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"preparing {name}: {error}"
+    return "" if done.returncode == 0 else f"preparing {name} failed: {log}"
+
+
+def main() -> int:
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    build, native, folder = (Path(word).resolve() for word in sys.argv[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    tests = tests_of(build, folder)
+    if not tests:
+        sys.exit(f"prepare.py: no test of {build} takes what lies in {folder}")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for said in pool.map(lambda test: prepare(test, build, native, folder), tests):
+            if said:
+                print(said, file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
