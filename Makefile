@@ -127,7 +127,7 @@ lint: ## clang-tidy over all sources (slow)
 	@scripts/build.sh $(PRESET) km_version
 	@run-clang-tidy-19 -quiet -p $(BUILD) "$(CURDIR)/(src|dropin|gen)/.*\.cpp$$"
 
-dist: ## makes all packages of a release in dist/, with checksums and a bill of materials
+dist: ## makes all packages of a release in dist/, with checksums (ARCH="x86_64 arm64": for both)
 	@scripts/dist.sh
 test-dist: ## installs each package as its user would, also on Debian 11 to 13 (as root; needs a network)
 	@scripts/dist.sh test

@@ -24,8 +24,9 @@ if(EXISTS ${km_glibc_dir}/inputs)
 endif()
 if(NOT km_glibc_have STREQUAL km_glibc_inputs)
   message(STATUS "Making linker stubs of glibc ${KM_GLIBC}")
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${km_glibc_maker}
-    ${KM_ZIG} ${KM_GLIBC} ${km_glibc_dir} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env STRIP=${CMAKE_STRIP} AR=${CMAKE_AR}
+    ${Python3_EXECUTABLE} ${km_glibc_maker}
+    ${KM_ZIG} ${KM_ARCHITECTURE} ${KM_GLIBC} ${km_glibc_dir} COMMAND_ERROR_IS_FATAL ANY)
   file(WRITE ${km_glibc_dir}/inputs "${km_glibc_inputs}")
 endif()
 # New stubs are a reason to link again.

@@ -21,14 +21,15 @@ def tools() -> dict:
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
 
-def pin_archive(archive: Path, workspace: Path) -> None:
-    """Names the archive, with its checksum, in the crate that takes it for the feature bundled."""
-    version = archive.name.split("-")[1]
+def pin_archives(archives: dict, workspace: Path) -> None:
+    """Names each archive, with its checksum, in the crate that takes it for the feature bundled."""
     pin = workspace / "kernelmill-sys/bundled.txt"
-    comments = "".join(line for line in pin.read_text().splitlines(keepends=True)
-                       if line.startswith("#"))
-    pin.write_text(f"{comments}{sha256(archive.read_bytes())} "
-                   f"{RELEASES}/v{version}/{archive.name}\n")
+    lines = [line for line in pin.read_text().splitlines(keepends=True) if line.startswith("#")]
+    for machine, archive in archives.items():
+        version = archive.name.split("-")[1]
+        lines.append(f"{machine.system}-linux-gnu {sha256(archive.read_bytes())} "
+                     f"{RELEASES}/v{version}/{archive.name}\n")
+    pin.write_text("".join(lines))
 
 
 def copy_workspace(folder: Path) -> None:
@@ -39,17 +40,18 @@ def copy_workspace(folder: Path) -> None:
         shutil.copy2(ROOT / file, place)
 
 
-def make_crates(archive: Path, output: Path) -> list:
-    """Cargo packs each crate, unpacks it elsewhere and builds it from what it holds and from the
-    archive.
+def make_crates(archives: dict, output: Path) -> list:
+    """Cargo packs each crate, unpacks it elsewhere and builds it from what it holds and from this
+    machine's archive of those that the crates pin, one for each architecture.
     """
+    archive = next(path for machine, path in archives.items() if machine.is_here)
     cargo = tools().get("cargo")
     if not cargo:
         raise SystemExit("bindings: cargo is missing: run scripts/setup.sh")
     with tempfile.TemporaryDirectory() as name:
         workspace, built = Path(name) / "rust", Path(name) / "target"
         copy_workspace(workspace)
-        pin_archive(archive, workspace)
+        pin_archives(archives, workspace)
         clean = {k: v for k, v in os.environ.items() if k != "KM_LIBRARY_DIR"}
         environment = {**clean, "CARGO_TARGET_DIR": str(built), "CARGO_INCREMENTAL": "0",
                        "KM_BUNDLED_ARCHIVE": str(archive.resolve()),

@@ -14,11 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from machine import Machine, glibc_of
 from tree import Tree, time_s
 
 HERE = Path(__file__).resolve().parent
-LIBRARIES = "usr/lib/x86_64-linux-gnu/"
-NEEDS_GLIBC = "libc6 (>= 2.28)"
+NEEDS_GLIBC = "libc6 (>= {glibc})"
 MAINTAINER = "Kernelmill developers <kernelmill@users.noreply.github.com>"
 
 PACKAGES = {
@@ -70,38 +70,39 @@ PACKAGES = {
 }
 
 
-def place(tree: Tree) -> Tree:
+def place(tree: Tree, machine: Machine) -> Tree:
     """The tree where Debian has it."""
     placed = Tree({"usr/" + path: entry for path, entry in tree.items()})
-    placed = placed.moved("usr/lib/", LIBRARIES)
+    placed = placed.moved("usr/lib/", f"usr/lib/{machine.triplet}/")
     for path, entry in list(placed.items()):
         if path.endswith("/kernelmill.pc"):
             text = entry.data.decode().replace("${pcfiledir}/../..", "${pcfiledir}/../../..")
-            placed.add(path, text.replace("${prefix}/lib", "${prefix}/lib/x86_64-linux-gnu"))
+            placed.add(path, text.replace("${prefix}/lib", f"${{prefix}}/lib/{machine.triplet}"))
         elif "/cmake/kernelmill/" in path:
-            placed.add(path, deeper_cmake(entry.data.decode()))
+            placed.add(path, deeper_cmake(entry.data.decode(), machine))
     return placed
 
 
-def deeper_cmake(text: str) -> str:
+def deeper_cmake(text: str, machine: Machine) -> str:
     """CMake's files, one folder further below the prefix."""
     here = "${CMAKE_CURRENT_LIST_DIR}"
     text = text.replace(f'{here}/../../../"', f'{here}/../../../../"')
-    text = text.replace("${_IMPORT_PREFIX}/lib/", "${_IMPORT_PREFIX}/lib/x86_64-linux-gnu/")
+    text = text.replace("${_IMPORT_PREFIX}/lib/", f"${{_IMPORT_PREFIX}}/lib/{machine.triplet}/")
     one_up = 'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n'
     return text.replace(one_up * 3, one_up * 4)
 
 
-def split(tree: Tree, version: str) -> dict:
+def split(tree: Tree, version: str, machine: Machine) -> dict:
     """Package -> its files."""
-    plugin = f"{LIBRARIES}kernelmill-{version}/"
+    libraries = f"usr/lib/{machine.triplet}/"
+    plugin = f"{libraries}kernelmill-{version}/"
     cuda = tree.below(plugin + "cuda/")
     shared = Tree({p: e for p, e in tree.items()
-                   if p.startswith((plugin, LIBRARIES + "libkernelmill.so.")) and p not in cuda})
+                   if p.startswith((plugin, libraries + "libkernelmill.so.")) and p not in cuda})
     folders = ("usr/include/", "usr/share/man/man3/", "usr/share/kernelmill/",
-               LIBRARIES + "cmake/", LIBRARIES + "pkgconfig/")
+               libraries + "cmake/", libraries + "pkgconfig/")
     develop = Tree({p: e for p, e in tree.items()
-                    if p.startswith(folders) or p == LIBRARIES + "libkernelmill.so"})
+                    if p.startswith(folders) or p == libraries + "libkernelmill.so"})
     command = Tree({p: e for p, e in tree.items()
                     if p not in shared and p not in develop and p not in cuda
                     and not p.startswith("usr/share/doc/")})
@@ -135,25 +136,26 @@ def finish(package: str, tree: Tree, version: str, third_party: bytes) -> None:
                 tree.add(path, entry.data, 0o644)  # Debian's libraries are not programs
 
 
-def control(package: str, tree: Tree, version: str) -> str:
-    fields = {"Package": package, "Version": version, "Architecture": "amd64",
+def control(package: str, tree: Tree, values: dict) -> str:
+    """`values` are what fields name in braces."""
+    fields = {"Package": package, "Version": "{version}", "Architecture": "{architecture}",
               "Maintainer": MAINTAINER, "Installed-Size": str(tree.size_bytes() // 1024 + 1),
               "Priority": "optional", "Homepage": "https://github.com/kernelmill/kernelmill",
               **PACKAGES[package]}
     last = ("Description",)
     names = [name for name in fields if name not in last] + list(last)
-    return "".join(f"{name}: {fields[name].replace('{version}', version)}\n" for name in names)
+    return "".join(f"{name}: {fields[name].format(**values)}\n" for name in names)
 
 
-def control_files(package: str, tree: Tree, version: str) -> Tree:
+def control_files(package: str, tree: Tree, values: dict) -> Tree:
     result = Tree()
-    result.add("control", control(package, tree, version))
+    result.add("control", control(package, tree, values))
     sums = "".join(f"{hashlib.md5(entry.data).hexdigest()}  {path}\n"
                    for path, entry in sorted(tree.items()) if not entry.target)
     result.add("md5sums", sums)
     if package == "libkernelmill1":
         result.add("triggers", "activate-noawait ldconfig\n")
-        result.add("shlibs", f"libkernelmill 1 libkernelmill1 (>= {version})\n")
+        result.add("shlibs", f"libkernelmill 1 libkernelmill1 (>= {values['version']})\n")
     return result
 
 
@@ -180,17 +182,19 @@ def without_runpath(data: bytes) -> bytes:
         return path.read_bytes()
 
 
-def make_debian(tree: Tree, version: str, output: Path) -> list:
+def make_debian(tree: Tree, version: str, machine: Machine, output: Path) -> list:
     made = []
-    placed = place(tree)
+    placed = place(tree, machine)
+    values = {"version": version, "architecture": machine.debian,
+              "glibc": ".".join(map(str, glibc_of(tree)))}
     placed.add("usr/bin/kernelmill", without_runpath(placed["usr/bin/kernelmill"].data), 0o755)
-    for package, files in split(placed, version).items():
+    for package, files in split(placed, version, machine).items():
         finish(package, files, version, tree["share/doc/kernelmill/THIRD_PARTY"].data)
-        path = output / f"{package}_{version}_amd64.deb"
+        path = output / f"{package}_{version}_{machine.debian}.deb"
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "package"
             write_tree(files, folder)
-            write_tree(control_files(package, files, version), folder / "DEBIAN")
+            write_tree(control_files(package, files, values), folder / "DEBIAN")
             for each in [folder, *folder.rglob("*")]:
                 if each.is_dir():
                     each.chmod(0o755)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes all packages of a release from a build: dist.py --build build/dist --output dist.
+"""Makes all packages of a release from builds: dist.py --build build/dist --output dist.
 
+There is a build for each architecture (--build again); what is of none needs that of this machine.
 Equal sources give equal bytes. SHA256SUMS lists every file.
 """
 
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from archive import make_archive  # noqa: E402
 from bindings import make_crates, make_go_module, make_zig_archive  # noqa: E402
 from debian import make_debian  # noqa: E402
+from machine import machine_of  # noqa: E402
 from sbom import make_sbom  # noqa: E402
 from third_party import third_party  # noqa: E402
 from tree import ROOT, read_tree, sha256  # noqa: E402
@@ -40,6 +42,19 @@ def installed_tree(build: Path):
         return read_tree(Path(name))
 
 
+def native_packages(build: Path, output: Path) -> tuple:
+    """The machine that a build is for and its archive, which is made with all other packages."""
+    tree, number = installed_tree(build), version()
+    machine = machine_of(tree)
+    tree.add("share/doc/kernelmill/THIRD_PARTY", third_party(machine))
+    bill = make_sbom(tree, number, machine, output)
+    tree.add("share/doc/kernelmill/kernelmill.spdx.json", bill.read_bytes())
+    archive = make_archive(tree, number, machine, output)
+    make_debian(tree, number, machine, output)
+    make_wheel(tree, number, machine, output)
+    return machine, archive
+
+
 def write_sums(output: Path) -> None:
     sums = output / "SHA256SUMS"
     files = sorted(path for path in output.rglob("*") if path.is_file() and path != sums)
@@ -49,7 +64,8 @@ def write_sums(output: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, required=True, help="built with the preset dist")
+    parser.add_argument("--build", type=Path, required=True, action="append",
+                        help="built with the preset dist or dist-arm64")
     parser.add_argument("--output", type=Path, required=True, help="replaced as a whole")
     parser.add_argument("--no-crates", action="store_true", help="cargo takes a minute")
     options = parser.parse_args()
@@ -59,18 +75,11 @@ def main() -> int:
     shutil.rmtree(options.output, ignore_errors=True)
     options.output.mkdir(parents=True)
     (options.output / "SHA256SUMS").write_text("")  # marks the folder, also of a run that is ended
-    tree, number = installed_tree(options.build), version()
-    tree.add("share/doc/kernelmill/THIRD_PARTY", third_party())
-    make_sbom(tree, number, options.output)
-    tree.add("share/doc/kernelmill/kernelmill.spdx.json",
-             (options.output / f"kernelmill-{number}.spdx.json").read_bytes())
-    archive = make_archive(tree, number, options.output)
-    make_debian(tree, number, options.output)
-    make_wheel(tree, number, options.output)
-    make_go_module(number, options.output)
-    make_zig_archive(number, options.output)
-    if not options.no_crates:
-        make_crates(archive, options.output)
+    archives = dict(native_packages(build, options.output) for build in options.build)
+    make_go_module(version(), options.output)
+    make_zig_archive(version(), options.output)
+    if not options.no_crates and any(machine.is_here for machine in archives):
+        make_crates(archives, options.output)
     write_sums(options.output)
     for path in sorted(options.output.iterdir()):
         if path.is_file():

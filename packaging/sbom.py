@@ -1,11 +1,11 @@
 """The bill of materials, SPDX 2.3 as JSON: what the packages hold, and of what it is made."""
 
 import json
-import subprocess
 import time
 import uuid
 from pathlib import Path
 
+from machine import Machine
 from tree import Tree, sha256, time_s
 
 # Debian's packages whose code is inside, and the licence of that code.
@@ -25,31 +25,23 @@ PARTS = {
 }
 
 
-def debian_version(package: str) -> str:
-    done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True,
-                          text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"sbom: {package} is not installed: {done.stderr.strip()}")
-    return done.stdout
-
-
 def identifier(name: str) -> str:
     return "SPDXRef-" + "".join(c if c.isalnum() else "-" for c in name)
 
 
-def part(package: str) -> dict:
+def part(package: str, machine: Machine) -> dict:
     name, licence = PARTS[package]
-    version = debian_version(package)
+    version = machine.debian_version(package)
     return {"SPDXID": identifier(f"Package-{package}"), "name": name, "versionInfo": version,
             "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
             "licenseConcluded": licence, "licenseDeclared": licence,
             "copyrightText": "NOASSERTION", "supplier": "Organization: Debian",
             "externalRefs": [{
                 "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/debian/{package}@{version}?arch=amd64"}]}
+                "referenceLocator": f"pkg:deb/debian/{package}@{version}?arch={machine.debian}"}]}
 
 
-def document(tree: Tree, version: str) -> dict:
+def document(tree: Tree, version: str, machine: Machine) -> dict:
     files = [{"SPDXID": identifier(f"File-{path}"), "fileName": f"./{path}",
               "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(entry.data)}],
               "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"}
@@ -58,7 +50,7 @@ def document(tree: Tree, version: str) -> dict:
            "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
            "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
            "copyrightText": "NOASSERTION"}
-    parts = [part(package) for package in PARTS]
+    parts = [part(package, machine) for package in PARTS]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-Kernelmill")]
     relations += [("SPDXRef-Kernelmill", "CONTAINS", file["SPDXID"]) for file in files]
     relations += [("SPDXRef-Kernelmill", "STATIC_LINK", each["SPDXID"]) for each in parts]
@@ -73,7 +65,7 @@ def document(tree: Tree, version: str) -> dict:
                                "relatedSpdxElement": b} for a, kind, b in relations]}
 
 
-def make_sbom(tree: Tree, version: str, output: Path) -> Path:
-    path = output / f"kernelmill-{version}.spdx.json"
-    path.write_text(json.dumps(document(tree, version), indent=1) + "\n")
+def make_sbom(tree: Tree, version: str, machine: Machine, output: Path) -> Path:
+    path = output / f"kernelmill-{version}-linux-{machine.system}.spdx.json"
+    path.write_text(json.dumps(document(tree, version, machine), indent=1) + "\n")
     return path

@@ -7,9 +7,9 @@ Debian's copyright file of each part is the source. The texts that it only refer
 import re
 from pathlib import Path
 
-from sbom import PARTS, debian_version
+from machine import Machine
+from sbom import PARTS
 
-DOCUMENTS = Path("/usr/share/doc")
 COMMON = Path("/usr/share/common-licenses")
 RANDOM_DATA = Path(__file__).resolve().parents[1] / "dropin/curand/data/LICENSES.md"
 RULE = "=" * 78 + "\n"
@@ -23,9 +23,9 @@ that comes from its use.
 """
 
 
-def notice(package: str) -> str:
+def notice(package: str, machine: Machine) -> str:
     """The text of Debian's package on its own code."""
-    path = DOCUMENTS / package / "copyright"
+    path = machine.root / "usr/share/doc" / package / "copyright"
     if not path.exists():
         raise SystemExit(f"third_party: {path} is missing: a system that leaves documentation "
                          f"out cannot make packages; reinstall {package}")
@@ -40,11 +40,11 @@ def common_licences(notices: list) -> list:
     return sorted({NEWEST.get(name, name) for name in named})
 
 
-def third_party() -> str:
+def third_party(machine: Machine) -> str:
     titles = {}  # equal notices, as those of GCC's libraries, stand once
     for package, (name, licence) in PARTS.items():
-        title = f"{name} {debian_version(package)}: {licence}"
-        titles.setdefault(notice(package), []).append(title)
+        title = f"{name} {machine.debian_version(package)}: {licence}"
+        titles.setdefault(notice(package, machine), []).append(title)
     text = ("Kernelmill's libraries and its command hold code of these projects, under these "
             "licences.\n\n")
     text += "".join(f"- {title}\n" for each in titles.values() for title in each)

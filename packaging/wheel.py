@@ -13,11 +13,11 @@ import time
 import zipfile
 from pathlib import Path
 
+from machine import Machine, glibc_of
 from tree import Tree, time_s
 
 HERE = Path(__file__).resolve().parent
 MODULE = HERE.parent / "bindings/python/kernelmill"
-TAG = "py3-none-manylinux_2_28_x86_64"
 # What compiles CUDA C++, and the headers it compiles with.
 NEEDED = ["nvidia-cuda-nvrtc>=13,<14", "nvidia-cuda-runtime>=13,<14", "nvidia-cuda-cccl>=13,<14"]
 LICENCES = ["LICENSE", "THIRD_PARTY"]
@@ -39,20 +39,20 @@ Description-Content-Type: text/markdown
 """
 
 
-def forwarder(target: str, linker: str) -> bytes:
+def forwarder(target: str, machine: Machine) -> bytes:
     """A shared library that holds nothing and needs `target`, which lies beside it."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         (work / "empty.c").write_text("")
-        subprocess.run(["cc", "-shared", "-nostdlib", f"-fuse-ld={linker}", "-o", work / target,
+        subprocess.run([*machine.compiler, "-shared", "-nostdlib", "-o", work / target,
                         f"-Wl,-soname,{target}", work / "empty.c"], check=True)
-        subprocess.run(["cc", "-shared", "-nostdlib", f"-fuse-ld={linker}", "-o", work / "out",
+        subprocess.run([*machine.compiler, "-shared", "-nostdlib", "-o", work / "out",
                         "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,--build-id=none", "-s",
                         "-Wl,-z,relro", "-Wl,-z,now", work / "empty.c", work / target], check=True)
         return (work / "out").read_bytes()
 
 
-def without_links(tree: Tree) -> Tree:
+def without_links(tree: Tree, machine: Machine) -> Tree:
     """What a wheel can hold of the tree. Files take the place of the links that programs load."""
     result = Tree({path: entry for path, entry in tree.items() if not entry.target})
     for path, entry in sorted(tree.items()):
@@ -64,7 +64,7 @@ def without_links(tree: Tree) -> Tree:
         elif name.startswith("libkernelmill.so."):  # the soname: the library itself
             result[path] = result.pop(f"{folder}/{entry.target}")
         else:
-            result.add(path, forwarder(entry.target, "bfd"), 0o755)
+            result.add(path, forwarder(entry.target, machine), 0o755)
             result.add(f"{folder}/stubs/{name}", f"INPUT ( ../{entry.target} )\n")
     return result
 
@@ -91,8 +91,12 @@ def metadata(version: str) -> str:
     return METADATA.format(version=version) + needed + "\n" + (HERE / "wheel/README.md").read_text()
 
 
-def wheel_tree(tree: Tree, version: str) -> Tree:
-    native = without_links(tree)
+def tag_of(tree: Tree, machine: Machine) -> str:
+    return "py3-none-manylinux_{}_{}_{}".format(*glibc_of(tree), machine.system)
+
+
+def wheel_tree(tree: Tree, version: str, machine: Machine) -> Tree:
+    native = without_links(tree, machine)
     renamed_library(native, version)
     result = Tree({f"kernelmill/{path}": entry for path, entry in native.items()
                    if path.startswith(("bin/", "lib/", "include/"))})
@@ -103,7 +107,7 @@ def wheel_tree(tree: Tree, version: str) -> Tree:
     info = f"kernelmill-{version}.dist-info"
     result.add(f"{info}/METADATA", metadata(version))
     result.add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: kernelmill\n"
-                                f"Root-Is-Purelib: false\nTag: {TAG}\n")
+                                f"Root-Is-Purelib: false\nTag: {tag_of(tree, machine)}\n")
     result.add(f"{info}/entry_points.txt",
                "[console_scripts]\nkernelmill = kernelmill.__main__:main\n")
     for name in LICENCES:
@@ -119,11 +123,11 @@ def record(tree: Tree, path: str) -> str:
     return "".join(lines) + f"{path},,\n"
 
 
-def make_wheel(tree: Tree, version: str, output: Path) -> Path:
-    files = wheel_tree(tree, version)
+def make_wheel(tree: Tree, version: str, machine: Machine, output: Path) -> Path:
+    files = wheel_tree(tree, version, machine)
     info = f"kernelmill-{version}.dist-info/RECORD"
     files.add(info, record(files, info))
-    path = output / f"kernelmill-{version}-{TAG}.whl"
+    path = output / f"kernelmill-{version}-{tag_of(tree, machine)}.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files, key=lambda name: (".dist-info/" in name, name)):
             header = zipfile.ZipInfo(name, time.gmtime(time_s())[:6])

@@ -60,6 +60,10 @@ fetch() {
     [[ ! -e $package ]] || dpkg-deb --fsys-tarfile "$package" |
       tar -x -C "$work/root" --keep-directory-symlink || return 1
   done
+  # What packages of a release say that they hold.
+  for package in "$work"/packages/*.deb; do
+    dpkg-deb -W --showformat='${Package} ${Version}\n' "$package"
+  done | sort >"$work/packages.txt"
   for package in "$work"/packages/*_amd64.deb; do
     dpkg-deb -x "$package" "$work/tools" || return 1
   done
@@ -83,7 +87,7 @@ main() {
   fi
   rm -rf "$folder"
   mkdir "$folder"
-  mv "$work/root" "$work/tools" "$folder"
+  mv "$work/root" "$work/tools" "$work/packages.txt" "$folder"
   printf '%s\n' "$wanted" >"$stamp"
 }
 

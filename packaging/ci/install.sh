@@ -17,8 +17,8 @@ release_wheel() {
   local version
   version=$(awk '$2 ~ /^KM_VERSION_(MAJOR|MINOR|PATCH)$/ {v = v s $3; s = "."} END {print v}' \
     "$here/include/kernelmill/base.h")
-  printf '%s/v%s/kernelmill-%s-py3-none-manylinux_2_28_x86_64.whl\n' \
-    "$releases" "$version" "$version"
+  printf '%s/v%s/kernelmill-%s-py3-none-manylinux_2_28_%s.whl\n' \
+    "$releases" "$version" "$version" "$(uname -m)"
 }
 
 # variable NAME VALUE: for the steps that follow.
@@ -33,7 +33,8 @@ variable() {
 main() {
   [[ $# == 1 || $# == 2 ]] || die "usage: install.sh FOLDER [PACKAGE]"
   local folder=$1 package=${2:-}
-  [[ $(uname -sm) == "Linux x86_64" ]] || die "there are packages for Linux on x86-64 only"
+  [[ $(uname -sm) =~ ^"Linux "(x86_64|aarch64)$ ]] ||
+    die "there are packages for Linux on x86-64 and AArch64, not for $(uname -sm)"
   [[ -n $package ]] || package=$(release_wheel)
   python3 -m venv "$folder" >&2 ||
     die "python3 with its module venv is missing: install it ('apt install python3-venv')"

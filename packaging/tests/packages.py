@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DIST = Path(os.environ.get("KM_DIST_DIR") or ROOT / "dist")
 BUILD = Path(os.environ.get("KM_DIST_BUILD") or ROOT / "build/dist")
 NVRTC = ROOT / ".deps"
+HERE = platform.machine()
+ARCHIVE = f"kernelmill-*-linux-{HERE}.tar.xz"
+WHEEL = f"kernelmill-*_{HERE}.whl"
+BILL = f"kernelmill-*-linux-{HERE}.spdx.json"
 KERNEL = """
 extern "C" __global__ void fill(int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x * 100 + threadIdx.x;
@@ -38,7 +44,21 @@ def one(pattern: str) -> Path:
 
 
 def version() -> str:
-    return one("kernelmill-*.spdx.json").name[len("kernelmill-"):-len(".spdx.json")]
+    return one("kernelmill-zig-*.tar.gz").name[len("kernelmill-zig-"):-len(".tar.gz")]
+
+
+def debian_packages() -> list:
+    """Those for this machine."""
+    shown = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True,
+                           check=True)
+    return sorted(DIST.glob(f"*_{shown.stdout.strip()}.deb"))
+
+
+def quick_start() -> tuple:
+    """README's program, and the lines that build it and run it."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    return tuple(re.search(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)[1]
+                 for language in ("c", "sh"))
 
 
 class Case(unittest.TestCase):

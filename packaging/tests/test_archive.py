@@ -10,8 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from packages import (BUILD, DIST, FILLED, LOADS_DRIVER, NVRTC, ROOT, RUN_KERNEL, Case, one,
-                      version)
+from packages import (ARCHIVE, BILL, BUILD, DIST, FILLED, HERE, LOADS_DRIVER, NVRTC, ROOT,
+                      RUN_KERNEL, Case, one, quick_start, version)
 
 sys.path.insert(0, str(ROOT / "packaging"))
 from bindings import tools  # noqa: E402
@@ -26,8 +26,8 @@ class Archive(Case):
         super().setUp()
         self.prefix = self.folder / "a folder elsewhere"
         with self.first_kernel("the archive"):
-            self.run_here("tar", "-xf", one("kernelmill-*-linux-x86_64.tar.xz"))
-            (self.folder / f"kernelmill-{version()}-linux-x86_64").rename(self.prefix)
+            self.run_here("tar", "-xf", one(ARCHIVE))
+            (self.folder / f"kernelmill-{version()}-linux-{HERE}").rename(self.prefix)
             said = self.run_here(self.prefix / "bin/kernelmill", *RUN_KERNEL, KM_NVRTC=str(NVRTC))
         self.assertEqual(said.strip(), FILLED)
 
@@ -67,9 +67,7 @@ class Archive(Case):
 
     def test_the_quick_start_is_inside(self):
         """README's program, built by README's lines."""
-        readme = (ROOT / "README.md").read_text("utf-8")
-        program, lines = (re.search(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)[1]
-                          for language in ("c", "sh"))
+        program, lines = quick_start()
         inside = self.prefix / "share/kernelmill/examples/quickstart/quickstart.c"
         self.assertEqual(inside.read_text("utf-8"), program)
         prefix = self.folder / "kernelmill"  # the shell splits names at blanks
@@ -120,9 +118,9 @@ class Contents(unittest.TestCase):
         self.assertEqual(listed, found)
 
     def test_the_bill_of_materials_lists_the_archive_and_its_parts(self):
-        bill = json.loads(one("kernelmill-*.spdx.json").read_text())
+        bill = json.loads(one(BILL).read_text())
         listed = {f["fileName"][2:]: f["checksums"][0]["checksumValue"] for f in bill["files"]}
-        with tarfile.open(one("kernelmill-*-linux-x86_64.tar.xz")) as archive:
+        with tarfile.open(one(ARCHIVE)) as archive:
             for member in archive.getmembers():
                 inside = "/".join(Path(member.name).parts[1:])
                 if not member.isfile() or inside.endswith("spdx.json"):

@@ -7,7 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from packages import BUILD, DIST, ROOT, Case, one, version
+from packages import ARCHIVE, BUILD, DIST, HERE, ROOT, WHEEL, Case, one, version
 
 sys.path.insert(0, str(ROOT / "packaging"))
 from bindings import GO_MODULE, tools  # noqa: E402
@@ -84,8 +84,8 @@ class Crates(Case):
                              RUSTUP_HOME=rustup_home, PKG_CONFIG_LIBDIR="/nonexistent", **settings)
 
     def unpacked_archive(self) -> Path:
-        subprocess.run(["tar", "-xf", one("kernelmill-*.tar.xz"), "-C", self.folder], check=True)
-        return self.folder / f"kernelmill-{version()}-linux-x86_64"
+        subprocess.run(["tar", "-xf", one(ARCHIVE), "-C", self.folder], check=True)
+        return self.folder / f"kernelmill-{version()}-linux-{HERE}"
 
     def test_a_program_finds_the_library_at_run_time(self):
         """That of an archive by KM_LIBRARY_DIR and by PATH, and that of the wheel."""
@@ -96,14 +96,14 @@ class Crates(Case):
         self.assertEqual(self.run_here(built, PATH=f"{tree}/bin:/usr/bin:/bin"), self.version)
         self.run_here(sys.executable, "-m", "venv", "env")
         self.run_here(self.folder / "env/bin/pip", "install", "--quiet", "--no-deps",
-                      one("kernelmill-*.whl"))
+                      one(WHEEL))
         environment = self.folder / "env"
         self.assertEqual(self.run_here(built, VIRTUAL_ENV=str(environment)), self.version)
         path = f"{environment}/bin:/usr/bin:/bin"
         self.assertEqual(self.run_here(built, PATH=path), self.version)
 
     def test_the_bundled_library_is_that_of_the_release(self):
-        archive = one("kernelmill-*.tar.xz")
+        archive = one(ARCHIVE)
         with self.first_kernel("the feature bundled (without the kernel)"):
             said = self.cargo("run", "--features", "bundled", KM_BUNDLED_ARCHIVE=str(archive))
         self.assertEqual(said, self.version)

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from packages import DIST, ROOT, Case, one, version
+from packages import DIST, ROOT, WHEEL, Case, one, version
 from recipes import Runner, docker_steps, recipes
 from roots import RootCase
 
@@ -42,7 +42,7 @@ class Recipes(Case):
         cls.place = Path(tempfile.mkdtemp(prefix="km_dist_"))
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
         action = Yaml(cls.place).read((ROOT / "action.yml").read_text())
-        cls.runner = Runner(action, {"package": str(one("kernelmill-*.whl"))}, cls.place)
+        cls.runner = Runner(action, {"package": str(one(WHEEL))}, cls.place)
         cls.environment = cls.runner.environment()
         cls.recipes = recipes()
 
@@ -56,7 +56,7 @@ class Recipes(Case):
         path = ":".join([self.environment["PATH"], *found])
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", recipe.commands], cwd=self.folder,
                               env={**self.environment, "PATH": path,
-                                   "KERNELMILL_WHEEL": str(one("kernelmill-*.whl"))},
+                                   "KERNELMILL_WHEEL": str(one(WHEEL))},
                               text=True, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, f"{title}\n{done.stdout}{done.stderr}")
 
@@ -108,7 +108,7 @@ class Action(Case):
         done = subprocess.run([ROOT / "packaging/ci/install.sh", "env"], cwd=self.folder, text=True,
                               env={"PATH": f"{self.stand_in()}:/usr/bin:/bin"},
                               capture_output=True, check=False)
-        name = one("kernelmill-*.whl").name
+        name = one(WHEEL).name
         asked = f"releases/download/v{version()}/{name}"
         self.assertIn(asked, done.stderr)
         self.assertNotEqual(done.returncode, 0)
@@ -154,7 +154,7 @@ class Images(RootCase):
         job = Yaml(self.folder).read(self.blocks("yaml")[1])["test"]
         self.assertEqual(job["image"], "debian:12")
         root = self.root("bookworm")
-        wheel = one("kernelmill-*.whl")
+        wheel = one(WHEEL)
         shutil.copy(wheel, root.path / "root")
         script = "\n".join(["set -eo pipefail", *job["before_script"], *job["script"]])
         with self.first_kernel("GitLab's recipe (without the kernel)"):

@@ -6,7 +6,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from packages import BUILD, DIST, FILLED, KERNEL, NVRTC, ROOT, RUN_KERNEL, version
+from packages import (BUILD, DIST, FILLED, KERNEL, NVRTC, ROOT, RUN_KERNEL, debian_packages,
+                      version)
 from roots import COMPILERS, Root, RootCase
 
 
@@ -22,13 +23,13 @@ class Roots(RootCase):
     def check_packages(self, root: Root):
         left_out = shutil.ignore_patterns("go-proxy", "*.whl")
         shutil.copytree(DIST, root.path / "dist", ignore=left_out)
-        names = [f"/dist/{path.name}" for path in sorted(DIST.glob("*.deb"))]
+        names = [f"/dist/{path.name}" for path in debian_packages()]
         with self.first_kernel(f"apt install on {root.path.name}"):
             self.good(root, "apt-get", "install", "-y", "--no-install-recommends", *names)
             command = " ".join(["cd /root && kernelmill", *RUN_KERNEL])
             said = self.good(root, "sh", "-c", command, KM_NVRTC="/opt/nvidia/cu13/lib")
         self.assertEqual(said.strip(), FILLED)
-        for name in DIST.glob("*.deb"):
+        for name in debian_packages():
             notices = f"usr/share/doc/{name.name.split('_')[0]}/THIRD_PARTY.gz"
             self.assertTrue((root.path / notices).exists(), notices)
         program = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
@@ -77,7 +78,7 @@ class Upgrades(RootCase):
         self.newer, self.older = self.inside.path / "newer", self.inside.path / "older"
         for folder in (self.newer, self.older):
             folder.mkdir()
-        for path in DIST.glob("*.deb"):
+        for path in debian_packages():
             shutil.copy(path, self.newer)
             self.write_older(path)
         self.install("older")
@@ -135,7 +136,7 @@ class Mounts(RootCase):
 
 class Rules(RootCase):
     def test_lintian_finds_nothing(self):
-        packages = sorted(DIST.glob("*.deb"))
+        packages = debian_packages()
         self.assertEqual(len(packages), 4)
         root = self.root("lintian")
         for path in packages:

@@ -4,7 +4,7 @@ import re
 import sys
 import unittest
 
-from packages import FILLED, LOADS_DRIVER, ROOT, RUN_KERNEL, Case, one, version
+from packages import FILLED, LOADS_DRIVER, ROOT, RUN_KERNEL, WHEEL, Case, one, version
 
 # A part of numba-cuda's tests that is over in a minute.
 NUMBA_TESTS = ("idiv", "sync", "nondet", "powi", "montecarlo", "localmem", "forall")
@@ -26,7 +26,7 @@ class Wheel(Case):
         self.bin = self.folder / "env/bin"
         with self.first_kernel("pip install"):
             self.run_here(sys.executable, "-m", "venv", "env")
-            self.install(one("kernelmill-*.whl"))
+            self.install(one(WHEEL))
             self.assertEqual(self.run_here(self.bin / "kernelmill", *RUN_KERNEL).strip(), FILLED)
 
     def install(self, *packages):
@@ -98,7 +98,7 @@ class Wheel(Case):
 
     def test_auditwheel_proves_the_tag(self):
         self.install("auditwheel")
-        said = self.run_here(self.bin / "auditwheel", "show", one("kernelmill-*.whl"))
+        said = self.run_here(self.bin / "auditwheel", "show", one(WHEEL))
         self.assertRegex(" ".join(said.split()), r'platform tag: "manylinux_2_(1\d|2[0-8])_x86_64"')
 
 
