@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -20,6 +21,13 @@ std::string path_of(const std::string& text, const char* suffix) {
   const char* folder = std::getenv("KM_TEST_PREPARED");
   if (folder == nullptr) return {};
   return std::string(folder) + "/" + hash128(text).text() + suffix;
+}
+
+/// The three numbers of the size in the middle. Every kernel of a module is compiled for it and for
+/// any size, which all other blocks run: each further size would cost as much again.
+std::vector<uint32_t> middle_of(const std::set<BlockSize>& blocks) {
+  const BlockSize& size = *std::next(blocks.begin(), static_cast<ptrdiff_t>(blocks.size() / 2));
+  return {size.begin(), size.end()};
 }
 
 bool exists(const std::string& path) { return !path.empty() && std::filesystem::exists(path); }
@@ -45,8 +53,7 @@ std::string prepared_object(const std::string& ptx) {
 void prepare_object(km_module module, const std::string& ptx, const std::set<BlockSize>& blocks) {
   const std::string path = path_of(ptx, ".kmo");
   if (path.empty() || !is_preparing() || blocks.empty()) return;
-  std::vector<uint32_t> sizes;
-  for (const BlockSize& block : blocks) sizes.insert(sizes.end(), block.begin(), block.end());
+  const std::vector<uint32_t> sizes = middle_of(blocks);
   const km_status status =
       km_module_save_object(module, path.c_str(), sizes.data(), sizes.size() / 3);
   // Modules of tests that are about faults are not usable any more.
