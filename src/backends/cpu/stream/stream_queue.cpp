@@ -188,8 +188,8 @@ void Stream::make_ready() {
 
 bool Stream::try_own() {
   uint32_t ready = kReady;
-  return state_.load(std::memory_order_relaxed) == kReady &&
-         state_.compare_exchange_strong(ready, kOwned);
+  // take_ready() has cleared listed_ before: the load has to come after that.
+  return state_.load() == kReady && state_.compare_exchange_strong(ready, kOwned);
 }
 
 void Stream::drive(Executor* executor, uint64_t until) {
