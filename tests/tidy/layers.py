@@ -148,8 +148,9 @@ ROOMS = {
     },
     "src/simt/passes": {
         "cut": set(),
+        "masks": set(),
         "nan": set(),
-        "": {"cut", "nan"},
+        "": {"cut", "masks", "nan"},
     },
     "src/simt/runtime": {
         "": set(),

@@ -62,9 +62,15 @@ class Machine {
   /// True if the vector registers together hold sixteen 32-bit values of every lane of a warp, so
   /// that code may keep several vectors live at once.
   bool has_many_registers() const { return vector_bytes() * facts_->vector_registers >= 2048; }
+  /// The lanes of a packet of a short kernel whose lanes do not work together, on machines without
+  /// many registers: those of four registers, but all of a warp where that has been faster.
+  uint32_t most_short_lanes() const { return facts_->most_short_lanes; }
   /// True if lane masks have registers of their own with one bit per lane, so that a test of a mask
   /// or a select by it is one instruction. On other machines a mask is a vector of integers.
   bool has_mask_registers() const { return facts_->mask_registers; }
+  /// True if LLVM needs masks as vectors of words for good code. Elsewhere it finds a good form of
+  /// vectors of i1 by itself.
+  bool has_word_masks() const { return facts_->word_masks; }
 
   // ---- Memory.
   /// True if a vector of elements of this size can be loaded for some lanes only, without access to
@@ -75,6 +81,9 @@ class Machine {
   }
   /// True if stores can be masked for every element size and are as fast as unmasked ones.
   bool has_masked_stores() const { return facts_->masked_stores; }
+  /// True if a load or store of an aligned vector of 128 bits is indivisible: no thread sees a part
+  /// of another's store. Elsewhere only exclusive accesses are.
+  bool has_indivisible_vectors() const { return facts_->indivisible_vectors; }
   /// True if gathers and scatters of 4-byte and 8-byte elements are single instructions and faster
   /// than one access per lane.
   bool has_gather_scatter() const { return facts_->gather_scatter; }

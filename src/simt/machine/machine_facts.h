@@ -35,8 +35,11 @@ struct MachineFacts {
   uint32_t vector_bytes = 0, vector_registers = 0;
   uint32_t least_masked_load_bytes = 0;  // 0: no masked loads
   uint32_t fewest_gather_lanes = 0;
+  uint32_t most_short_lanes = 32;
   bool mask_registers = false;
+  bool word_masks = false;
   bool masked_stores = false;
+  bool indivisible_vectors = false;
   bool gather_scatter = false;
   bool fma = false;
   bool f16_conversions = false;

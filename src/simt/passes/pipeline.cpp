@@ -24,6 +24,7 @@
 #include <optional>
 
 #include "simt/passes/keep_logic_from_choices.h"
+#include "simt/passes/masks/word_masks.h"
 #include "simt/passes/merge_shared_atomics.h"
 #include "simt/passes/nan/keep_signalling_nans.h"
 #include "simt/passes/promote_variables.h"
@@ -129,6 +130,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
   passes.run(module, analyses.module);
   merge_shared_atomics(module);
   keep_logic_from_choices(module, machine);
+  make_word_masks(module, machine);
   keep_signalling_nans(module, machine);
 }
 

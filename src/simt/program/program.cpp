@@ -162,8 +162,9 @@ uint32_t most_lanes(const Kernel& kernel, const Machine& machine) {
   size_t instructions = 0;
   for (const BasicBlock& block : kernel.blocks) instructions += block.insts.size() + 1;
   if (machine.has_many_registers()) return instructions > 1500 ? 16 : 32;
-  if (instructions <= 64) return 32;
-  return instructions <= 400 && max_live_registers(kernel) < 24 ? 16 : 8;
+  if (instructions <= 64) return machine.most_short_lanes();
+  const bool fits = instructions <= 400 && max_live_registers(kernel) < 24;
+  return fits ? machine.most_short_lanes() / 2 : 8;
 }
 
 bool tells_lanes(const ptx::Operand& operand) {

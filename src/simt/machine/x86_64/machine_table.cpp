@@ -23,6 +23,7 @@ constexpr MachineFacts kTable[] = {
         .vector_bytes = 16,
         .vector_registers = 16,
         .fewest_gather_lanes = 32,
+        .indivisible_vectors = true,
     },
     {
         .architecture = &kArchitecture,
@@ -36,6 +37,7 @@ constexpr MachineFacts kTable[] = {
         .vector_registers = 16,
         .least_masked_load_bytes = 4,
         .fewest_gather_lanes = 1,
+        .indivisible_vectors = true,
         .fma = true,
         .f16_conversions = true,
         .directed_f16_conversions = true,
@@ -56,6 +58,7 @@ constexpr MachineFacts kTable[] = {
         .fewest_gather_lanes = 16,
         .mask_registers = true,
         .masked_stores = true,
+        .indivisible_vectors = true,
         .gather_scatter = true,
         .fma = true,
         .f16_conversions = true,

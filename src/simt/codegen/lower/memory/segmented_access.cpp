@@ -50,51 +50,85 @@ llvm::Value* SegmentedAccess::mask_of_run(uint32_t first, uint32_t run) {
   return b_.CreateShuffleVector(mask(), picks);
 }
 
-/// Loads one vector per run. With mask registers, all lanes are loaded if that cannot fault, as in
-/// PartialContiguous::load(); a run without active lanes then reads from spare memory.
-std::vector<llvm::Value*> SegmentedAccess::load_runs(const Address& address, const Access& access,
-                                                     uint32_t run) {
-  const uint64_t size = ptx::size_bytes(access.type);
-  auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
-  std::vector<Value*> places;
+/// The address of the first lane of each run.
+SegmentedAccess::Places SegmentedAccess::places_of(const Address& address, uint32_t run) {
+  Places places;
   for (uint32_t l = 0; l < lanes_; l += run) {
     Value* first = b_.CreateExtractElement(address.start, l);
     places.push_back(b_.CreateAdd(first, i64(address.offset_bytes)));
   }
-  const auto load_all = [&](const std::function<Value*(uint32_t first, Value* from)>& load_one) {
-    std::vector<Value*> parts;
-    for (uint32_t i = 0; i < places.size(); ++i) {
-      parts.push_back(load_one(i * run, b_.CreateIntToPtr(places[i], b_.getPtrTy())));
-    }
-    return std::vector<Value*>{llvm::concatenateVectors(b_, parts)};
-  };
-  const auto masked = [&](uint32_t first, Value* from) -> Value* {
-    return b_.CreateMaskedLoad(type, from, llvm::Align(size), mask_of_run(first, run),
+  return places;
+}
+
+/// Loads one vector per run by `load_one`.
+std::vector<llvm::Value*> SegmentedAccess::load_all(
+    const Places& places, const std::function<Value*(uint32_t run, Value* from)>& load_one) {
+  std::vector<Value*> parts;
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    parts.push_back(load_one(i, b_.CreateIntToPtr(places[i], b_.getPtrTy())));
+  }
+  return {llvm::concatenateVectors(b_, parts)};
+}
+
+std::vector<llvm::Value*> SegmentedAccess::load_plain(const Places& places, const Access& access,
+                                                      uint32_t run) {
+  auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
+  const llvm::Align align(ptx::size_bytes(access.type));
+  return load_all(places, [&](uint32_t, Value* from) -> Value* {
+    return builder_.beside_context(b_.CreateAlignedLoad(type, from, align));
+  });
+}
+
+std::vector<llvm::Value*> SegmentedAccess::load_masked(const Places& places, const Access& access,
+                                                       uint32_t run) {
+  auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
+  const llvm::Align align(ptx::size_bytes(access.type));
+  return load_all(places, [&](uint32_t i, Value* from) -> Value* {
+    return b_.CreateMaskedLoad(type, from, align, mask_of_run(i * run, run),
                                llvm::Constant::getNullValue(type));
-  };
-  const auto plain = [&](uint32_t, Value* from) -> Value* {
-    return builder_.beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
-  };
-  if (mask() == nullptr) return load_all(plain);
-  if (!machine().has_mask_registers() && run != lanes_) return load_all(masked);
+  });
+}
+
+/// True if loads of all lanes cannot fault, as in PartialContiguous::load(). Runs without active
+/// lanes then read from spare memory, where their places point afterwards.
+llvm::Value* SegmentedAccess::may_all_read(Places& places, uint32_t run, uint64_t size_bytes) {
   Value* spare = b_.CreatePtrToInt(columns_.memory(), b_.getInt64Ty());
   Value* may_read = b_.getTrue();
   for (uint32_t i = 0; i < places.size(); ++i) {
     Value* bits = b_.CreateBitCast(mask_of_run(i * run, run), b_.getIntNTy(run));
     Value* some = b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
     places[i] = b_.CreateSelect(some, places[i], spare);
-    may_read = b_.CreateAnd(may_read, addresses_.lies_on_one_page(places[i], run * size));
+    may_read = b_.CreateAnd(may_read, addresses_.lies_on_one_page(places[i], run * size_bytes));
   }
+  return may_read;
+}
+
+/// Loads one vector per run. With mask registers, all lanes are loaded if that cannot fault.
+std::vector<llvm::Value*> SegmentedAccess::load_runs(const Address& address, const Access& access,
+                                                     uint32_t run) {
+  Places places = places_of(address, run);
+  if (mask() == nullptr) return load_plain(places, access, run);
+  if (!machine().has_mask_registers() && run != lanes_) return load_masked(places, access, run);
+  Value* may_read = may_all_read(places, run, ptx::size_bytes(access.type));
   return builder_.choose(
-      may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
+      may_read, [&] { return load_plain(places, access, run); },
+      [&] { return load_masked(places, access, run); });
 }
 
 std::vector<llvm::Value*> SegmentedAccess::load(const Address& address, const Access& access) {
   const uint32_t run = run_lanes(address, access);
-  if (run == 0) return gathers_.load(address.index, access, address.lanes);
-  auto whole = [&]() -> std::vector<Value*> { return load_runs(address, access, run); };
-  return builder_.choose(are_runs(address.start, run, ptx::size_bytes(access.type)), whole,
-                         [&] { return gathers_.load(address.index, access, address.lanes); });
+  const auto gathered = [&] { return gathers_.load(address.index, access, address.lanes); };
+  if (run == 0) return gathered();
+  const uint64_t size_bytes = ptx::size_bytes(access.type);
+  Value* fits = are_runs(address.start, run, size_bytes);
+  if (mask() == nullptr || machine().has_masked_loads(size_bytes)) {
+    return builder_.choose(fits, [&] { return load_runs(address, access, run); }, gathered);
+  }
+  // LLVM makes a branch per lane of a masked load.
+  Places places = places_of(address, run);
+  Value* may_read = may_all_read(places, run, size_bytes);
+  return builder_.choose(
+      b_.CreateAnd(fits, may_read), [&] { return load_plain(places, access, run); }, gathered);
 }
 
 }  // namespace km::simt

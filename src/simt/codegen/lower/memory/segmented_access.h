@@ -4,6 +4,7 @@
 // vector per run in place of a gather.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "simt/codegen/lower/memory/gather_scatter.h"
@@ -26,9 +27,17 @@ class SegmentedAccess : private EmitterBase {
   std::vector<Value*> load(const Address& address, const Access& access);
 
  private:
+  using Places = std::vector<Value*>;  // the address of the first lane of each run
+
   uint32_t run_lanes(const Address& address, const Access& access);
   Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
   Value* mask_of_run(uint32_t first, uint32_t run);
+  Places places_of(const Address& address, uint32_t run);
+  std::vector<Value*> load_all(const Places& places,
+                               const std::function<Value*(uint32_t run, Value* from)>& load_one);
+  std::vector<Value*> load_plain(const Places& places, const Access& access, uint32_t run);
+  std::vector<Value*> load_masked(const Places& places, const Access& access, uint32_t run);
+  Value* may_all_read(Places& places, uint32_t run, uint64_t size_bytes);
   std::vector<Value*> load_runs(const Address& address, const Access& access, uint32_t run);
 
   Addresses& addresses_;
