@@ -15,12 +15,19 @@ namespace km::simt {
 
 using ptx::Type;
 
-/// Loads 128 bits by one instruction, so that another thread's store is never seen in part.
+/// The type of an indivisible access to 128 bits: of an access to an integer, if it has to be
+/// atomic for LLVM, else of one that LLVM makes one instruction of.
+llvm::Type* ShapedAccess::whole_type() {
+  if (!machine().has_indivisible_vectors()) return b_.getInt128Ty();
+  return llvm::FixedVectorType::get(b_.getInt64Ty(), 2);
+}
+
+/// Loads 128 bits at once, so that another thread's store is never seen in part.
 llvm::Value* ShapedAccess::load_whole(const Address& address) {
-  auto load_at = [](llvm::IRBuilder<>& b, Value* at) {
-    auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+  auto load_at = [type = whole_type()](llvm::IRBuilder<>& b, Value* at) {
     Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
-    Value* whole = b.CreateAlignedLoad(type, pointer, llvm::Align(16), true);
+    auto* whole = b.CreateAlignedLoad(type, pointer, llvm::Align(16), true);
+    if (type->isIntegerTy()) whole->setAtomic(llvm::AtomicOrdering::Monotonic);
     return b.CreateBitCast(whole, b.getInt128Ty());
   };
   if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
@@ -168,14 +175,15 @@ std::vector<llvm::Value*> ShapedAccess::load_each(const Address& address, const 
   return {content};
 }
 
-/// Stores 128 bits by one instruction, so that no thread sees a part of them.
+/// Stores 128 bits at once, so that no thread sees a part of them.
 void ShapedAccess::store_whole(const Address& address, Value* content) {
   frame_.note_line();
   for_lanes(builder_, "store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
-            [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+            [type = whole_type()](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
-              b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16), true);
+              auto* store =
+                  b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16), true);
+              if (type->isIntegerTy()) store->setAtomic(llvm::AtomicOrdering::Monotonic);
               return nullptr;
             });
 }

@@ -40,6 +40,7 @@ class ShapedAccess : private EmitterBase {
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
 
  private:
+  llvm::Type* whole_type();
   Value* load_whole(const Address& address);
   std::vector<Value*> load_vector(const Address& address, const Access& access, ptx::Type whole);
   void store_vector(const Address& address, const Access& access, ptx::Type whole,
