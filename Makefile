@@ -11,7 +11,7 @@ ROUNDS ?= 100
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
-        stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
+        stress-exit stress-limits stress-rust stress-go growth floors code-hashes machine-code litmus bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-arm64 test-long test-clients \
         test-clients-long \
@@ -99,6 +99,15 @@ floors: ## draws which folder includes which in core, the CPU backend, simt and 
 
 code-hashes: ## compares the machine code of all kernels with TABLE, or writes it (QUICK=1: a sample)
 	@scripts/code_hashes.sh "$(TABLE)" $(QUICK)
+
+machine-code: ## writes the tables of instruction counts and of memory order that the tests compare with
+	@scripts/build.sh $(PRESET) km_machine_code
+	@for check in counts orders; do \
+	  KM_CACHE_DIR=off $(BUILD)/tests/km_machine_code $$check tests/machine_code/$$check.tsv --write; done
+
+litmus: ## litmus tests of PTX's memory model on DEVICE (default auto): 96 tests of a second each
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-plugins km_litmus
+	@$(BUILD)/tests/km_litmus --device=$(or $(DEVICE),auto)
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b, QUICK=1 narrow it; VULKAN=1: Vulkan)
 ifeq ($(VULKAN),1)

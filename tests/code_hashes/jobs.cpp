@@ -3,8 +3,6 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "ptx/checks/program_check.h"
-#include "ptx/ptx.h"
 
 namespace km::code_hashes {
 namespace {
@@ -53,12 +51,6 @@ void add_kernel(const Job& base, unsigned every, std::span<const Machine> machin
   }
 }
 
-Result<std::shared_ptr<const simt::Program>> load(const ModuleText& text) {
-  KM_ASSIGN(std::shared_ptr<const ptx::Module> module, ptx::parse(text.ptx, text.name));
-  KM_TRY(ptx::check_program(*module));
-  return simt::Program::load(module);
-}
-
 }  // namespace
 
 std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every,
@@ -67,16 +59,11 @@ std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every,
   for (const ModuleText& text : modules) {
     Job job;
     job.name = text.name;
-    job.error = text.error;
-    if (text.error.empty()) {
-      auto program = load(text);
-      if (program) {
-        job.program = *program;
-      } else {
-        job.error = program.error().message;
-      }
-    }
-    if (!job.program) {
+    auto program = load(text);
+    if (program) {
+      job.program = *program;
+    } else {
+      job.error = program.error().message;
       jobs.push_back(std::move(job));
       continue;
     }

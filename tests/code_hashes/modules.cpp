@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "compile/compile.h"
 #include "generator.h"
 #include "kernel.h"
 
@@ -15,26 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kRandomKernels = 240;
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void compile(const fs::path& path, ModuleText* module) {
-  CompileInput input;
-  input.source = module->ptx;
-  input.name = module->name;
-  input.options = {"--fmad=false", "-std=c++17", "-I" + path.parent_path().string()};
-  input.architecture = "compute_90";
-  CompileOutput output;
-  if (const Status status = compile_cuda(input, output); !status) {
-    module->error = status.error().message;
-  }
-  module->ptx = std::move(output.ptx);
-}
 
 }  // namespace
 
@@ -47,9 +24,8 @@ void add_folder(const std::string& folder, std::vector<ModuleText>* modules) {
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
     const std::string relative = fs::relative(path, folder).string();
-    ModuleText module{fs::path(folder).filename().string() + "/" + relative, read(path), {}};
-    if (path.extension() == ".cu") compile(path, &module);
-    modules->push_back(std::move(module));
+    modules->push_back(read_module(path, fs::path(folder).filename().string() + "/" + relative,
+                                   {"--fmad=false", "-std=c++17"}));
   }
 }
 

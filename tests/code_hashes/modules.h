@@ -4,14 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace km::code_hashes {
+#include "module_text.h"
 
-/// The text of one module. A table names it by `name`, which stays the same from build to build.
-struct ModuleText {
-  std::string name;
-  std::string ptx;
-  std::string error;  // the reason why there is no PTX: the compiler's message
-};
+namespace km::code_hashes {
 
 /// Appends all .ptx and .cu files below the folder, by name; NVRTC compiles the latter.
 void add_folder(const std::string& folder, std::vector<ModuleText>* modules);
