@@ -24,7 +24,8 @@ class Patience {
       if (is_over()) return true;
       arch::spin_hint();
     }
-    for (uint32_t i = 0; i < kYields; ++i) {
+    const uint64_t begin = arch::cycle_counter();
+    while (arch::cycle_counter() - begin < kYieldTicks) {
       if (is_over()) return true;
       sched_yield();
     }
@@ -32,8 +33,10 @@ class Patience {
   }
 
  private:
-  // A hint takes 5 to 50 ns; a yield 0.3 us, or a turn of another thread.
-  static constexpr uint32_t kSpins = 100, kYields = 100;
+  static constexpr uint32_t kSpins = 100;  // of 5 to 50 ns
+  // 20 to 50 us: longer if a yield gives another thread its turn, after which waits sleep, since
+  // threads that wake up have their turn sooner than those that yield.
+  static constexpr uint64_t kYieldTicks = 100'000;
   const uint32_t spins_;
 };
 

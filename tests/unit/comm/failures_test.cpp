@@ -176,7 +176,7 @@ TEST(CommFailures, VersionsThatDiffer) {
            return end(own);
          },
          "another version of this library than ",
-         "the unique id is of another version of this library", 1, "20"});
+         "the unique id is of another version of this library", 1, "20", true});
 }
 
 /// Sets a limit of the process to what it has now and a little more.
