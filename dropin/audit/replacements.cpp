@@ -1,5 +1,6 @@
 #include "dropin/audit/replacements.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "dropin/audit/commands/commands.h"
@@ -38,7 +39,7 @@ std::string_view target_of(std::string_view path, char (&buffer)[kBytes]) {
   for (size_t i = 0; i < path.size(); ++i) zero_terminated[i] = path[i];
   zero_terminated[path.size()] = '\0';
   const long length =
-      km_audit_system_call(SYS_readlink, reinterpret_cast<long>(zero_terminated),
+      km_audit_system_call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>(zero_terminated),
                            reinterpret_cast<long>(buffer), static_cast<long>(sizeof buffer));
   return length > 0 ? std::string_view(buffer, static_cast<size_t>(length)) : std::string_view();
 }

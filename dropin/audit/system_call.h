@@ -3,4 +3,5 @@
 #pragma once
 
 /// Returns what the system returns: a negative error number for a failure.
-extern "C" long km_audit_system_call(long number, long first, long second, long third) noexcept;
+extern "C" long km_audit_system_call(long number, long first, long second, long third,
+                                     long fourth = 0) noexcept;

@@ -9,6 +9,7 @@ km_audit_system_call:
     mov x0, x1
     mov x1, x2
     mov x2, x3
+    mov x3, x4
     svc #0
     ret
     .cfi_endproc

@@ -10,6 +10,7 @@ km_audit_system_call:
     movq %rsi, %rdi
     movq %rdx, %rsi
     movq %rcx, %rdx
+    movq %r8, %r10
     syscall
     ret
     .cfi_endproc
