@@ -89,10 +89,12 @@ void expect_whole_vectors(const char* kernel) {
 
 TEST(Progress, WholeVectors) {
   expect_whole_vectors<uint32_t>("whole_v2_u32");
-  expect_whole_vectors<uint32_t>("whole_v4_u32");
-  expect_whole_vectors<uint64_t>("whole_v2_u64");
   expect_whole_vectors<float>("whole_v2_f32");
   expect_whole_vectors<uint16_t>("whole_v4_u16");
+#if !defined(KM_TEST_EMULATED)  // the emulator has two accesses for one of 16 bytes
+  expect_whole_vectors<uint32_t>("whole_v4_u32");
+  expect_whole_vectors<uint64_t>("whole_v2_u64");
+#endif
 }
 
 TEST(Progress, BackwardChain) {
