@@ -13,6 +13,7 @@ CHOOSES = re.compile(
     r"^src/(?:base/arch/[^/]+\.h|simt/machine/targets/\w+\.cpp)$"
 )
 SOURCES = re.compile(r"^(src|dropin)/")
+KERNELS = re.compile(r"^tests/kernels/.*\.cu$")
 
 # rule, where else it may stand, what is looked for, what is said
 WORDS = [
@@ -30,8 +31,14 @@ WORDS = [
      "'%s' belongs to one architecture: src/base/arch has the way to say it"),
     ("architecture", re.compile(r"^src/simt/machine/"), r"\bInlineAsm\b",
      "'%s': simt/machine/instructions.h makes instructions that LLVM's language lacks"),
-    ("architecture", None, r"\bk\w*Page\w*\s*=\s*(?:4096|4095)\b",
+    ("architecture", None,
+     r"\bk\w*Page\w*\s*=\s*(?:4096|4095)\b|(?i:page)\w*[^;\n]{0,40}\b(?:4096|4095|0xfff)\b"
+     r"|\b(?:4096|4095|0xfff)\b[^;\n]{0,40}(?i:page)",
      "'%s': base/arch/constants.h has the sizes of pages"),
+    ("architecture", re.compile(r"^src/base/arch/"),
+     r"\bgnu::target\b|\btarget(?:_clones)?\s*\(\s*\"|\b(?:preserve_(?:all|most|none)"
+     r"|no_caller_saved_registers|ms_abi|sysv_abi|vectorcall|regparm)\b",
+     "'%s': code for one processor lies in its folder; base/arch/attributes.h has conventions"),
 ]
 
 
@@ -60,9 +67,22 @@ def inner_includes(file: File) -> list:
     ]
 
 
+def plain_chars(file: File) -> list:
+    """Numbers of type char are signed on one architecture, and unsigned on another."""
+    text = "'%s' is signed or unsigned, as the architecture has it: say which"
+    return [
+        Finding("architecture", file.path, file.source.uncommented.count("\n", 0, m.start()) + 1,
+                text % m[0].strip())
+        for m in re.finditer(r"(?<!signed )(?<!const )\bchar\b(?! ?\*)(?!\w)[^;,)\n]{0,20}",
+                             file.source.uncommented)
+    ]
+
+
 def run(files: list) -> list:
     found = []
     for file in files:
+        if KERNELS.match(file.path):
+            found += plain_chars(file)
         if not SOURCES.match(file.path) or is_home(file) or file.is_generated:
             continue
         if file.suffix == ".S":

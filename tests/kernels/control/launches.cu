@@ -73,10 +73,10 @@ extern "C" __global__ void relaunch(unsigned* out, unsigned left) {
 
 struct Large {
   double values[100];
-  char tag;
+  signed char tag;
 };
 
-extern "C" __global__ void sum_large(Large large, char after, double* out) {
+extern "C" __global__ void sum_large(Large large, signed char after, double* out) {
   double sum = large.tag + after;
   for (double value : large.values) sum += value;
   *out = sum;

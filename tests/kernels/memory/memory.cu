@@ -103,8 +103,8 @@ struct Matrix {
   double scale;
 };
 
-extern "C" __global__ void structure_argument(Matrix matrix, const float* in, float* out, char sign,
-                                              short bias, u32 n) {
+extern "C" __global__ void structure_argument(Matrix matrix, const float* in, float* out,
+                                              signed char sign, short bias, u32 n) {
   const u32 i = INDEX();
   if (i >= n) return;
   const float x = in[3 * i], y = in[3 * i + 1], z = in[3 * i + 2];
@@ -372,8 +372,8 @@ extern "C" __global__ void copy_some_u64(const u64* in, u64* out, u32 lanes) {
 
 // From an aligned variable on, lanes lie half an element apart.
 extern "C" __global__ void read_halfway(unsigned* out) {
-  __shared__ __align__(16) char bytes[256];
-  for (int i = threadIdx.x; i < 256; i += blockDim.x) bytes[i] = (char)i;
+  __shared__ __align__(16) unsigned char bytes[256];
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) bytes[i] = (unsigned char)i;
   __syncthreads();
   out[threadIdx.x] = *(const unsigned*)(bytes + 2 * threadIdx.x);
 }
