@@ -54,7 +54,7 @@ test "kernels and ranges are counted and timed" {
     try expectError(error.InvalidArgument, profiler.counters(allocator, 1000));
     try profiler.start();
     try profiler.setCounters(true);
-    try f.stream.launch(fill, .{ .block = 4 }, .{ data, @as(u32, 8), @as(u32, 4) });
+    try f.stream.launch(fill, .{ .block = .{ 4, 1, 1 } }, .{ data, @as(u32, 8), @as(u32, 4) });
     try profiler.setCounters(false);
     try f.stream.synchronize();
     try profiler.stop();
