@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_arm64.sh PRESET: builds for AArch64 and runs under qemu: the kernel tests, the comparison
-# with the interpreter, kernels of the fuzzer, the fault tests and those of the C ABI. PTX and object
-# code of the kernels are made here, by the build PRESET of this machine, since an emulated compiler
-# takes twenty times as long. ONLY=REGEX narrows what runs.
+# with the interpreter, kernels of the fuzzer, the fault tests and those of the C ABI. PTX and
+# object code of the kernels are made here, by the build PRESET of this machine, since an emulated
+# compiler takes twenty times as long. ONLY=REGEX narrows what runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/duration.sh
