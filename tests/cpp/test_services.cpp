@@ -294,13 +294,13 @@ TEST_F(Services, ProfilesHaveRowsRangesAndFiles) {
 }
 
 TEST_F(Services, CountersSayWhatWarpsDid) {
-  const km::function fill = module.function("fill_index");
+  const km::function kernel = module.function("fill_index");
   const km::profiler profiler(context);
   profiler.start();
   const km::slice<std::uint32_t> out(context, 64);
   for (const bool enabled : {true, false}) {
     profiler.set_counters(enabled);
-    stream.launch_kernel(fill, 1, 64, 0, out, 1u, 64u);
+    stream.launch_kernel(kernel, 1, 64, 0, out, 1u, 64u);
   }
   stream.synchronize();
   const auto rows = profiler.rows();
