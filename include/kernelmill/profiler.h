@@ -147,7 +147,7 @@ KM_API km_status km_profiler_row_get(km_context context, uint32_t index,
  *   KM_CHECK(km_profiler_set_counters(context, 0));
  *   KM_CHECK(km_profiler_summary(context, table, sizeof table, NULL));
  * Status: KM_ERROR_INVALID_ARGUMENT when `enabled` is neither 0 nor 1; KM_ERROR_NOT_SUPPORTED when
- *   the device counts nothing, which only CPU devices do.
+ *   it is 1 and the device has no counters: only CPU devices have.
  */
 KM_API km_status km_profiler_set_counters(km_context context, uint32_t enabled) KM_NOEXCEPT;
 

@@ -100,7 +100,8 @@ pub const Profiler = struct {
 
     /// Sets whether the warps of kernels are counted from the next launch on; at first it is what
     /// the environment variable KM_COUNTERS says. Counted kernels have code of their own, which
-    /// takes longer. `error.NotSupported` if the device counts nothing, which only CPU devices do.
+    /// takes longer. `error.NotSupported` if they are to be counted on a device without
+    /// counters: only CPU devices have them.
     /// C: km_profiler_set_counters.
     pub fn setCounters(self: Profiler, enabled: bool) Error!void {
         const diagnostics = self.context.diagnostics;

@@ -174,6 +174,7 @@ Status Context::set_counters(bool on) {
   if (backend().context_set_counters != nullptr) {
     return call_backend(backend().context_set_counters, native_, uint32_t{on});
   }
+  if (!on) return {};
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "device %s has no counters: on NVIDIA GPUs Nsight Compute gives them",
                     device_->info().uri);

@@ -72,7 +72,8 @@ impl<'a> Profiler<'a> {
     ///
     /// # Errors
     ///
-    /// `ERROR_NOT_SUPPORTED` when the device counts nothing, which only CPU devices do.
+    /// `ERROR_NOT_SUPPORTED` when they are to be counted on a device without counters: only CPU
+    /// devices have them.
     pub fn set_counters(&self, enabled: bool) -> Result<()> {
         // SAFETY: handles are checked ids.
         check(unsafe { sys::km_profiler_set_counters(self.raw(), enabled.into()) })

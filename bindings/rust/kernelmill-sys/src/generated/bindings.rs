@@ -6581,8 +6581,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `enabled` is neither 0 nor 1; KM_ERROR_NOT_SUPPORTED when the
-   device counts nothing, which only CPU devices do.*/
+   KM_ERROR_INVALID_ARGUMENT when `enabled` is neither 0 nor 1; KM_ERROR_NOT_SUPPORTED when it is
+   1 and the device has no counters: only CPU devices have.*/
     pub fn km_profiler_set_counters(context: km_context, enabled: u32) -> km_status;
     /** The number of counters of a row: of the kernels of CPU devices whose warps were counted
  (km_profiler_set_counters); 0 for other rows. docs/guide/profiling.md says what they mean. CUDA:
