@@ -99,6 +99,29 @@ def size_of(count):
     return f"{count} bytes"
 
 
+def what_of(row):
+    return row["step"] if "step" in row else size_of(row["bytes"])
+
+
+def start_table(rows):
+    """Markdown: a line for each engine and number of ranks, with the steps of its start."""
+    steps = ("first join", "join", "first operation")
+    found = {(row["contestant"], row["ranks"], row["step"]): row["us"] for row in rows
+             if "step" in row}
+    lines = ["| engine | ranks | " + " | ".join(steps) + " |", "|" + " --- |" * 2 + " ---: |" * 3]
+    for engine, ranks in sorted({key[:2] for key in found}):
+        cells = [time_of(found.get((engine, ranks, step))) for step in steps]
+        lines.append(f"| {engine} | {ranks} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def of_bound(found, ranks, count, kind):
+    """How much of the speed of plain copies an engine has."""
+    copies = found.get((ranks, count, f"copies by {kind}", ""))
+    own = found.get((ranks, count, "shared_memory" if kind == "processes" else kind, ""))
+    return f"{copies / own:.0%}" if copies and own else ""
+
+
 def time_of(us):
     if us is None:
         return ""
@@ -107,19 +130,22 @@ def time_of(us):
 
 def table(rows):
     """Markdown: a line for each number of ranks and size. Ratios are MPI's time over ours in the
-    same processes, so above 1 ours is faster."""
+    same processes, so above 1 ours is faster; the copy bound is the time in which all processors
+    copy the inputs to the outputs, in turns with ours."""
+    rows = [row for row in rows if "bytes" in row]
     mpis = sorted({row["contestant"] for row in rows if "beside" in row
                    and "," not in row["contestant"]})
     found = {(row["ranks"], row["bytes"], row["contestant"], row.get("beside", "")): row["us"]
              for row in rows}
-    heads = ["ranks", "size", "threads", "processes"]
+    heads = ["ranks", "size", "threads", "of copy bound", "processes", "of copy bound"]
     for name in mpis:
         heads += [f"{name}", f"{name} / ours", f"{name} / ours over it"]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * 2 + " ---: |" * (len(heads) - 2)]
     for ranks, count in sorted({(row["ranks"], row["bytes"]) for row in rows}):
         cells = [str(ranks), size_of(count)]
-        cells += [time_of(found.get((ranks, count, kind, "")))
-                  for kind in ("threads", "shared_memory")]
+        for kind, name in (("threads", "threads"), ("processes", "shared_memory")):
+            cells += [time_of(found.get((ranks, count, name, ""))),
+                      of_bound(found, ranks, count, kind)]
         for name in mpis:
             beside = [f"{name} beside ours", f"{name} beside ours over it"]
             theirs = [found.get((ranks, count, name, each)) for each in beside]
@@ -147,6 +173,8 @@ def run(folder, library, environment):
             rows += mpi_rows(launcher, library, environment, Path(made))
     print(f"\n{COMM}: medians of all-reductions of f32, with a wait for the stream after each")
     print("\n".join(table(rows)))
+    print(f"\n{COMM}: starts of communicators; the first one opens the devices")
+    print("\n".join(start_table(rows)))
     return [{"kernel": COMM, "contestant": row["contestant"], "unit": "us", "bound": None,
-             "metric": f"{row['ranks']} ranks, {size_of(row['bytes'])}", "best": row["us"],
+             "metric": f"{row['ranks']} ranks, {what_of(row)}", "best": row["us"],
              "median": row["us"]} for row in rows]

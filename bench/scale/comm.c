@@ -1,6 +1,7 @@
 /* All-reductions of our communicators, and MPI's own in the same processes and buffers, whose
- * rounds take turns. Each line of the output is the median of one size. bench/driver/comm.py runs
- * it:
+ * rounds take turns; without MPI, plain copies of the long ones' inputs to their outputs. Then the
+ * start of communicators. Each line of the output is the median of one size or step.
+ * bench/driver/comm.py runs it:
  *   comm threads 4               ranks of one process
  *   comm process 4 0 FILE        rank 0 of 4 processes, which pass their id by the file
  *   mpirun -n 4 comm_mpi         built by mpicc with -DKM_BENCH_MPI: our shared memory, and MPI
@@ -8,6 +9,7 @@
  */
 #include <kernelmill/c_api.h>
 #include <kernelmill/helpers.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@
     }                                                          \
   } while (0)
 
-enum { MOST_RANKS = 8, MOST_ROUNDS = 50, WARM_UP = 2 };
+enum { MOST_RANKS = 16, MOST_ROUNDS = 50, WARM_UP = 2, STARTS = 15, MOST_COPIERS = 64 };
 
 typedef struct rank {
   km_device device;
@@ -105,6 +107,49 @@ static void report(const char* contestant, uint64_t bytes, double us) {
   fflush(stdout);
 }
 
+static void report_step(const char* contestant, const char* step, double us) {
+  if (first != 0) return;
+  printf("{\"contestant\": \"%s\", \"ranks\": %d, \"step\": \"%s\", \"us\": %.2f}\n", contestant,
+         total, step, us);
+  fflush(stdout);
+}
+
+#ifndef KM_BENCH_MPI
+static const uint64_t LEAST_COPIED_BYTES = 16 << 20; /* shorter ones stay in caches */
+
+/* One of the threads that copy the inputs of this process's ranks to their outputs. */
+typedef struct copier {
+  uint64_t first_byte, bytes;
+  pthread_t thread;
+} copier;
+
+static void* copy_part(void* argument) {
+  const copier* const own_part = argument;
+  for (int i = 0; i < count; ++i) {
+    memcpy((char*)own[i].receive + own_part->first_byte,
+           (const char*)own[i].send + own_part->first_byte, own_part->bytes);
+  }
+  return NULL;
+}
+
+/* What any all-reduction does to memory at least: reads each input, and writes each output. A
+ * process copies for its rank, a process with all ranks by a thread for each processor. */
+static void copy_all(uint64_t bytes) {
+  static copier copiers[MOST_COPIERS];
+  const long processors = count == 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+  const int threads = processors < MOST_COPIERS ? (int)processors : MOST_COPIERS;
+  for (int i = 0; i < threads; ++i) {
+    const uint64_t begin = bytes * (uint64_t)i / (uint64_t)threads;
+    copiers[i].first_byte = begin;
+    copiers[i].bytes = bytes * (uint64_t)(i + 1) / (uint64_t)threads - begin;
+    if (i != 0 && pthread_create(&copiers[i].thread, NULL, copy_part, &copiers[i]) != 0) exit(4);
+  }
+  copy_part(&copiers[0]);
+  for (int i = 1; i < threads; ++i) pthread_join(copiers[i].thread, NULL);
+  if (count == 1) all_reduce(2); /* until all ranks are there */
+}
+#endif
+
 static void measure(const char* contestant, uint64_t bytes) {
   static double ours[MOST_ROUNDS], theirs[MOST_ROUNDS];
   const uint64_t elements = bytes / 4;
@@ -128,12 +173,21 @@ static void measure(const char* contestant, uint64_t bytes) {
     all_reduce(elements);
     if (i >= 0) ours[i] = now_us() - begin;
     check(elements);
+#ifndef KM_BENCH_MPI
+    if (bytes < LEAST_COPIED_BYTES) continue;
+    all_reduce(2);
+    begin = now_us();
+    copy_all(bytes);
+    if (i >= 0) theirs[i] = now_us() - begin;
+#endif
   }
   report(contestant, bytes, median(ours, rounds));
 #ifdef KM_BENCH_MPI
   report("mpi", bytes, median(theirs, rounds));
 #else
-  (void)theirs;
+  if (bytes >= LEAST_COPIED_BYTES) {
+    report(count == 1 ? "copies by processes" : "copies by threads", bytes, median(theirs, rounds));
+  }
 #endif
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < 2; ++k) REQUIRE(km_slice_destroy(own[i].slices[k]));
@@ -184,28 +238,85 @@ static void join_process(const char* path) {
   REQUIRE(km_comm_create(own->context, &id, (uint32_t)total, (uint32_t)first, &own->comm));
 }
 
+/* A communicator takes the place of the one before it, by which processes hear of its id. */
+static void join_anew(void) {
+  km_context contexts[MOST_RANKS];
+  km_comm comms[MOST_RANKS];
+  km_comm_id id;
+  if (count == 1) {
+    REQUIRE(km_comm_broadcast(own->comm, own->stream, &own->in, &own->out, sizeof id / 4,
+                              KM_ELEMENT_TYPE_F32, 0));
+    REQUIRE(km_stream_synchronize(own->stream));
+    memcpy(&id, own->receive, sizeof id);
+    REQUIRE(km_comm_create(own->context, &id, (uint32_t)total, (uint32_t)first, comms));
+  } else {
+    for (int i = 0; i < count; ++i) contexts[i] = own[i].context;
+    REQUIRE(km_comm_create_all(contexts, (uint64_t)count, comms));
+  }
+  for (int i = 0; i < count; ++i) {
+    REQUIRE(km_comm_destroy(own[i].comm));
+    own[i].comm = comms[i];
+  }
+}
+
+/* From ranks that are there to a communicator of them, and its first operation. */
+static void measure_starts(const char* contestant) {
+  static double joins[STARTS], operations[STARTS];
+  for (int i = 0; i < count; ++i) {
+    own[i].send = place(&own[i], 0, &own[i].in, sizeof(km_comm_id) / 4);
+    own[i].receive = place(&own[i], 1, &own[i].out, sizeof(km_comm_id) / 4);
+  }
+  for (int i = 0; i < STARTS; ++i) {
+    km_comm_id id;
+    double begin;
+    all_reduce(2);
+    begin = now_us();
+    if (first == 0 && count == 1) {
+      REQUIRE(km_comm_id_create(own->context, &id));
+      memcpy(own->send, &id, sizeof id);
+    }
+    join_anew();
+    joins[i] = now_us() - begin;
+    begin = now_us();
+    all_reduce(2);
+    operations[i] = now_us() - begin;
+  }
+  report_step(contestant, "join", median(joins, STARTS));
+  report_step(contestant, "first operation", median(operations, STARTS));
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < 2; ++k) REQUIRE(km_slice_destroy(own[i].slices[k]));
+  }
+}
+
 int main(int argc, char** argv) {
   static const uint64_t sizes[] = {8, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
   static const char* const names[] = {"", "threads", "shared_memory", "nccl", "over_mpi"};
   km_comm_info info = {.struct_size = sizeof info};
+  double begin;
 #ifdef KM_BENCH_MPI
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &first);
   MPI_Comm_size(MPI_COMM_WORLD, &total);
   count = 1;
+  begin = now_us();
   join_process(NULL);
 #else
   if (argc != 3 && argc != 5) return 64;
   total = atoi(argv[2]);
+  if (total < 2 || total > MOST_RANKS) return 64;
   count = argc == 3 ? total : 1;
   first = argc == 3 ? 0 : atoi(argv[3]);
+  begin = now_us();
   if (argc == 3) join_threads();
   if (argc == 5) join_process(argv[4]);
 #endif
+  begin = now_us() - begin;
   REQUIRE(km_comm_info_get(own->comm, &info));
+  report_step(names[info.engine], "first join", begin);
   fprintf(stderr, "rank %d of %d: %s\n", first, total, info.reason);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) measure(names[info.engine], sizes[i]);
+  measure_starts(names[info.engine]);
   for (int i = 0; i < count; ++i) close_rank(&own[i]);
 #ifdef KM_BENCH_MPI
   MPI_Finalize();
