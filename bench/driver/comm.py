@@ -115,11 +115,14 @@ def start_table(rows):
     return lines
 
 
-def of_bound(found, ranks, count, kind):
-    """How much of the speed of plain copies an engine has."""
-    copies = found.get((ranks, count, f"copies by {kind}", ""))
-    own = found.get((ranks, count, "shared_memory" if kind == "processes" else kind, ""))
-    return f"{copies / own:.0%}" if copies and own else ""
+BOUNDS = (("threads", "copies by threads"), ("shared_memory", "copies by processes"),
+          ("shared_memory", "copies in and out"))
+
+
+def of_bounds(found, ranks, count):
+    """How much of the speed of plain copies our engines have."""
+    times = [[found.get((ranks, count, kind, "")) for kind in pair] for pair in BOUNDS]
+    return [f"{copies / own:.0%}" if copies and own else "" for own, copies in times]
 
 
 def time_of(us):
@@ -130,22 +133,23 @@ def time_of(us):
 
 def table(rows):
     """Markdown: a line for each number of ranks and size. Ratios are MPI's time over ours in the
-    same processes, so above 1 ours is faster; the copy bound is the time in which all processors
-    copy the inputs to the outputs, in turns with ours."""
+    same processes, so above 1 ours is faster. Copies are those of the inputs to the outputs by
+    all processors, in turns with ours; processes also copy in and out of memory like theirs."""
     rows = [row for row in rows if "bytes" in row]
     mpis = sorted({row["contestant"] for row in rows if "beside" in row
                    and "," not in row["contestant"]})
     found = {(row["ranks"], row["bytes"], row["contestant"], row.get("beside", "")): row["us"]
              for row in rows}
-    heads = ["ranks", "size", "threads", "of copy bound", "processes", "of copy bound"]
+    heads = ["ranks", "size", "threads", "of copies", "processes", "of copies",
+             "of copies in and out"]
     for name in mpis:
         heads += [f"{name}", f"{name} / ours", f"{name} / ours over it"]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * 2 + " ---: |" * (len(heads) - 2)]
     for ranks, count in sorted({(row["ranks"], row["bytes"]) for row in rows}):
         cells = [str(ranks), size_of(count)]
-        for kind, name in (("threads", "threads"), ("processes", "shared_memory")):
-            cells += [time_of(found.get((ranks, count, name, ""))),
-                      of_bound(found, ranks, count, kind)]
+        of_threads, *of_processes = of_bounds(found, ranks, count)
+        cells += [time_of(found.get((ranks, count, "threads", ""))), of_threads,
+                  time_of(found.get((ranks, count, "shared_memory", ""))), *of_processes]
         for name in mpis:
             beside = [f"{name} beside ours", f"{name} beside ours over it"]
             theirs = [found.get((ranks, count, name, each)) for each in beside]
