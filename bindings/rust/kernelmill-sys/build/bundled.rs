@@ -146,7 +146,9 @@ mod tests {
         assert_eq!(of("x86_64-linux-gnu"), Ok(("12ab", "https://x")));
         assert_eq!(of("aarch64-linux-gnu"), Ok(("34cd", "https://y")));
         let said = of("x86_64-linux-musl").unwrap_err();
-        assert!(said.ends_with("x86_64-linux-gnu and aarch64-linux-gnu, not for x86_64-linux-musl"));
+        assert!(
+            said.ends_with("x86_64-linux-gnu and aarch64-linux-gnu, not for x86_64-linux-musl")
+        );
     }
 
     #[test]
