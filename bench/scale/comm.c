@@ -132,7 +132,7 @@ static void* copy_part(void* argument) {
   return NULL;
 }
 
-/* What any all-reduction does to memory at least: reads each input, and writes each output. A
+/* The least that an all-reduction does to memory: it reads each input, and writes each output. A
  * process copies for its rank, a process with all ranks by a thread for each processor. */
 static void copy_all(uint64_t bytes) {
   static copier copiers[MOST_COPIERS];
@@ -149,8 +149,8 @@ static void copy_all(uint64_t bytes) {
   if (count == 1) all_reduce(2); /* until all ranks are there */
 }
 
-/* What ranks do at least that cannot reach each other's memory: each byte goes into memory that
- * they share, and out of it. */
+/* Ranks that cannot reach each other's memory have each byte go into memory that they share, and
+ * out of it. */
 static void copy_in_and_out(uint64_t bytes) {
   static char shared[512 << 10];
   for (uint64_t done = 0; done < bytes; done += sizeof shared) {

@@ -1,5 +1,5 @@
-//! Where libkernelmill and its header are: KM_LIBRARY_DIR, then the target's pkg-config, then a clear
-//! error.
+//! libkernelmill and its header are found by KM_LIBRARY_DIR, then by the target's pkg-config, then a
+//! clear error says what is missing.
 const std = @import("std");
 const Library = @This();
 

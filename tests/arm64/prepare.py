@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 LIMIT_S = 600
-# What the emulated processor has, and this machine has not.
+# Variables of the emulated processor that would choose this machine's code or compiler.
 DROPPED = ("KM_CPU_ISA", "KM_NVRTC")
 ADDED = {"KM_CPU_OBJECT_ISA": "neon", "KM_CACHE_DIR": "off"}
 
@@ -33,7 +33,7 @@ def tests_of(build: Path, folder: Path) -> list:
 
 
 def prepare(test: tuple, build: Path, native: Path, folder: Path) -> str:
-    """What is to be said of the test; nothing if all went well."""
+    """Runs the test and returns its error; nothing if all went well."""
     name, command, environment = test
     programs = [i for i, word in enumerate(command) if word.startswith(f"{build}/tests/")]
     if not programs:

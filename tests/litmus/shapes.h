@@ -9,7 +9,7 @@
 
 namespace km::litmus {
 
-/// What the accesses of a thread are: relaxed; loads that acquire and stores that release; relaxed
+/// The accesses of a thread are relaxed; loads that acquire and stores that release; or relaxed
 /// with a fence between any two of them.
 enum class Order { relaxed, acquire_release, acq_rel_fences, sc_fences };
 inline constexpr Order kOrders[] = {Order::relaxed, Order::acquire_release, Order::acq_rel_fences,
@@ -40,8 +40,8 @@ struct Shape {
 
 const std::vector<Shape>& shapes();
 
-/// Where the threads are: in one block, or each in a launch of its own, on a stream of its own, so
-/// that they run at the same time; and the scope of accesses.
+/// The threads are in one block, or each in a launch of its own, on a stream of its own, so that
+/// they run at the same time; and their accesses have a scope.
 struct Scope {
   const char* name;  // of PTX
   bool one_block;

@@ -1,19 +1,10 @@
 #include "table.h"
 
 #include <fstream>
-#include <sstream>
+
+#include "base/text.h"
 
 namespace km::machine_code {
-namespace {
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> columns;
-  std::istringstream text(line);
-  for (std::string column; std::getline(text, column, '\t');) columns.push_back(column);
-  return columns;
-}
-
-}  // namespace
 
 Result<Table> read_table(const std::string& path, size_t columns) {
   Table table;
@@ -24,8 +15,8 @@ Result<Table> read_table(const std::string& path, size_t columns) {
       table.comment += line + "\n";
       continue;
     }
-    table.rows.push_back(split(line));
-    if (table.rows.back().empty() || table.rows.back().size() > columns) {
+    table.rows.push_back(split(line, '\t'));
+    if (line.empty() || table.rows.back().size() > columns) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "%s: row %zu has %zu columns instead of %zu",
                         path.c_str(), table.rows.size(), table.rows.back().size(), columns);
     }

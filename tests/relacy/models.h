@@ -10,8 +10,8 @@
 
 namespace km::relacy {
 
-/// Whether a model is of the code as it is, or has an order that is too weak, to show that the
-/// checker sees it.
+/// A model is of the code as it is, or has an order that is too weak, to show that the checker sees
+/// it.
 enum class Orders { as_they_are, too_weak };
 
 /// Runs a model with random schedules; true if no run found a fault.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/assert.h"
 #include "comm/operation/reduce.h"
@@ -182,7 +181,7 @@ void StagedExchange::begin(const Operation& operation) {
 }
 
 Failure StagedExchange::run(const Operation& operation) {
-  if (!std::exchange(is_begun_, false)) begin(operation);
+  if (!is_begun_) begin(operation);
   is_begun_ = false;
   if (Failure failure = wait_for_calls()) return failure;
   if (Failure failure = compare()) return failure;

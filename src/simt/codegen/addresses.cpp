@@ -210,9 +210,7 @@ Address Addresses::in_first_lane(const Address& address) {
 
 Address Addresses::moved(const Address& address, uint64_t distance_bytes) {
   Address place = address;
-  place.index = {};
-  place.start = place.congruent = place.low_lanes = nullptr;
-  place.varying = kNone;
+  place.forget_forms();
   place.align_bits =
       std::min<unsigned>(place.align_bits, static_cast<unsigned>(std::countr_zero(distance_bytes)));
   if (address.base != nullptr) place.base = b_.CreateAdd(address.base, i64(distance_bytes));

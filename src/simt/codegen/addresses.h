@@ -37,6 +37,13 @@ struct Address {
   llvm::Value* congruent = nullptr;  // i64, equal to `lanes` modulo the access's size
   llvm::Value* low_lanes = nullptr;  // i32, the low bits of `lanes`
   LaneIndex index;                   // another form of `lanes`
+
+  /// Forgets the forms of a varying address, which hold no more when it has become another one.
+  void forget_forms() {
+    varying = kNone;
+    start = congruent = low_lanes = nullptr;
+    index = {};
+  }
 };
 
 /// Computes the addresses of accesses from their operands.

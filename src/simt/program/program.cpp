@@ -281,7 +281,9 @@ Result<AnalysedKernel> ProgramImpl::build(const InliningCosts& costs, uint32_t i
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
   analysed.layout = analysed.side_by_side = lay_out(*module_, *analysed.function);
-  analysed.side_by_side.local_element_bytes = local_element_bytes(analysed.kernel);
+  if (analysed.layout.local_bytes != 0) {
+    analysed.side_by_side.local_element_bytes = local_element_bytes(analysed.kernel);
+  }
   return analysed;
 }
 

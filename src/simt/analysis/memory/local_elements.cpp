@@ -22,7 +22,6 @@ class LocalElements {
       : kernel_(kernel), is_address_(kernel.values.size()) {}
 
   uint64_t run() {
-    if (!has_local_operands()) return 0;
     do {
       has_changed_ = is_unknown_ = false;
       for (const BasicBlock& block : kernel_.blocks) {
@@ -34,16 +33,6 @@ class LocalElements {
   }
 
  private:
-  /// Most kernels have no local memory, and need no search.
-  bool has_local_operands() const {
-    const auto is_local = [&](const Operand& operand) { return names_local(operand); };
-    const ptx::Function& function = *kernel_.function;
-    return std::any_of(function.code.begin(), function.code.end(), [&](const auto& instruction) {
-      const auto first = instruction.operands.begin();
-      return std::any_of(first, first + instruction.operand_count, is_local);
-    });
-  }
-
   bool names_local(const Operand& operand) const {
     if (operand.symbol == ptx::kNone) return false;
     const ptx::Symbol& symbol = kernel_.symbol_of(operand);

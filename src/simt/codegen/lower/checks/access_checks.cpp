@@ -201,10 +201,8 @@ Address AccessChecks::replace_invalid(const Inst& inst, const MemoryAccess& acce
     return {b_.CreateICmpNE(bad, i32(0)), b_.CreateLoad(row, addresses)};
   };
   Address safe = address;
-  safe.index = {};
+  safe.forget_forms();
   if (address.lanes != nullptr) {
-    safe.varying = kNone;
-    safe.start = safe.congruent = safe.low_lanes = nullptr;
     safe.lanes = builder_.choose(suspicious, test, [&]() -> CodeBuilder::Values {
       return {b_.getFalse(), address.lanes};
     })[1];
