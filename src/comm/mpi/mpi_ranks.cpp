@@ -302,7 +302,7 @@ void MpiRanks::abandon(std::span<Transfer> transfers) {
 Failure MpiRanks::wait(const Wait& wait) {
   constexpr uint64_t kYields = 2000, kPauseUs = 50, kNewsEvery = 64;
   uint64_t begin_ns = now_ns(), idle = 0;
-  std::optional<uint32_t> left;
+  Failure ending;
   for (;;) {
     bool has_moved = false, is_over = false;
     if (Failure failure = wait.move(&has_moved, &is_over)) return failure;
@@ -310,20 +310,17 @@ Failure MpiRanks::wait(const Wait& wait) {
     if (has_moved) {
       begin_ns = now_ns();
       idle = 0;
-      left.reset();
+      ending = {};
       continue;
     }
+    // Messages that a rank sent before it failed or left have come before the news of that.
+    if (ending) return ending;
     if (++idle % kNewsEvery == 0) hear_news();
-    if (Failure failure = this->failure()) return failure;
-    // Messages that a rank sent before it left have come before the news of that.
-    if (left) {
-      return make_failure(FailureKind::kLostRank,
-                          "rank %u has left the communicator, and rank %u waits for it", *left,
-                          rank());
-    }
+    ending = this->failure();
+    if (ending) continue;
     if (idle % kNewsEvery == 0) {
       if (Failure failure = late(wait, begin_ns)) return failure;
-      left = find_left(wait.awaits());
+      ending = lost_rank(wait.awaits());
     }
     if (idle < kYields) {
       std::this_thread::yield();
@@ -333,12 +330,15 @@ Failure MpiRanks::wait(const Wait& wait) {
   }
 }
 
-std::optional<uint32_t> MpiRanks::find_left(const std::vector<uint32_t>& awaited) const {
+Failure MpiRanks::lost_rank(const std::vector<uint32_t>& awaited) const {
   const std::lock_guard lock(mutex_);
   for (const uint32_t each : awaited) {
-    if (each < has_left_.size() && has_left_[each]) return each;
+    if (each >= has_left_.size() || !has_left_[each]) continue;
+    return make_failure(FailureKind::kLostRank,
+                        "rank %u has left the communicator, and rank %u waits for it", each,
+                        rank());
   }
-  return std::nullopt;
+  return {};
 }
 
 Failure MpiRanks::late(const Wait& wait, uint64_t begin_ns) const {

@@ -102,7 +102,7 @@ class MpiRanks final : public Ranks {
   void tell(const News& news);
   void take_news();
   void leave();
-  std::optional<uint32_t> find_left(const std::vector<uint32_t>& awaited) const;
+  Failure lost_rank(const std::vector<uint32_t>& awaited) const;
   Failure late(const Wait& wait, uint64_t begin_ns) const;
 
   const MpiLibrary& library_;

@@ -83,29 +83,26 @@ template <class Needs>
 Failure Membership::lost_rank(Needs&& needs) {
   for (uint32_t i = 0; i < ranks(); ++i) {
     if (i == rank_ || !needs(i)) continue;
-    Failure seen = lost(i);
-    // The rank may have done its part just before it ended.
-    if (seen && needs(i)) return seen;
+    if (Failure seen = lost(i)) return seen;
   }
   return {};
 }
 
 template <class IsOver, class Needs, class Missing>
 Failure Membership::wait(Bell& bell, IsOver&& is_over, Needs&& needs, Missing&& missing) {
-  uint64_t begin = 0;
   if (patience_.spend(is_over)) return {};
-  while (!is_over()) {
-    if (Failure failure = this->failure()) return failure;
+  for (const uint64_t begin = now_ns(); !is_over();) {
     bell.wait(kLookNs, [&] { return is_over() || segment_->header().failure.state.load() == 2; });
-    if (is_over()) break;
-    const uint64_t now = now_ns();
-    if (begin == 0) begin = now;
-    Failure seen = lost_rank(needs);
-    if (!seen && now - begin > timeout_ns_) seen = missing();
-    if (!seen) continue;
+    Failure told = failure();
+    Failure seen = told;
+    if (!seen) seen = lost_rank(needs);
+    if (!seen && now_ns() - begin > timeout_ns_) seen = missing();
+    // Others may have done their part since the last look, before they failed or left.
+    if (!seen || is_over()) continue;
+    if (told) return told;
     fail(seen);
     // A rank that was killed while it wrote its failure leaves none.
-    const Failure told = failure();
+    told = failure();
     return told ? told : seen;
   }
   return {};

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "comm/segment/layout.h"
+#include "comm/segment/membership.h"
 #include "comm/segment/segment.h"
 #include "unit/comm/processes.h"
 
@@ -138,6 +139,31 @@ TEST(CommFailures, RanksThatAreKilledBeforeTheyJoin) {
            return std::string();
          },
          "s for rank 1, which did not join the communicator", "(ended with status 9)"});
+}
+
+/// What came just before a failure counts, at whichever look the waiting rank sees both.
+TEST(CommFailures, WhatCameBeforeAFailureCounts) {
+  for (int after = 0; after < 5; ++after) {
+    UniqueId id;
+    std::unique_ptr<Membership> alone;
+    ASSERT_FALSE(make_unique_id(&id));
+    ASSERT_FALSE(Membership::join(id, 1, 0, 0, 10'000'000'000U, &alone));
+    const uint64_t begin = now_ns();
+    int looks = 0;
+    bool has_come = false;
+    const auto is_over = [&] {
+      // The moment of spinning has ended by then.
+      if (has_come || now_ns() - begin < 20'000'000 || looks++ < after) return has_come;
+      has_come = true;
+      alone->fail(make_failure(FailureKind::kAborted, "after it had come"));
+      return false;
+    };
+    const auto needs = [](uint32_t) { return true; };
+    const auto missing = [] { return make_failure(FailureKind::kTimeout, "never"); };
+    const Failure failure = alone->wait(alone->segment().header().board, is_over, needs, missing);
+    EXPECT_FALSE(failure) << failure.text << " at look " << after;
+    EXPECT_TRUE(has_come);
+  }
 }
 
 TEST(CommFailures, RanksThatAreLate) {
