@@ -5,8 +5,8 @@
 
 namespace km::simt {
 
-/// True if KM_DUMP lists this stage: ptx, ir, masks, plan, lines, llvm or asm. Read once per
-/// process.
+/// True if KM_DUMP lists this stage: ptx, ir, masks, plan, lines, llvm, asm or samples. Read once
+/// per process.
 bool dump_enabled(std::string_view stage);
 
 /// Prints one stage under a heading with the kernel's name.

@@ -12,6 +12,7 @@
 #include "tools/explain/captured_error.h"
 #include "tools/explain/report.h"
 #include "tools/kernels/kernel.h"
+#include "tools/kernels/session.h"
 #include "tools/kernels/source.h"
 #include "tools/library.h"
 
@@ -21,9 +22,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kExplainFooter =
-    "The shares are estimates: the cost of a line's instructions, times 8 for each loop around\n"
-    "them. Nothing is run, so rare branches count as often as others; 'kernelmill trace' measures\n"
-    "whole kernels. KM_CPU_ISA chooses another machine's instruction set.";
+    "Without --arg nothing is run, and the shares are estimates: the cost of a line's\n"
+    "instructions, times 8 for each loop around them, so that rare branches count as often as\n"
+    "others. With --arg (SPECs as in 'kernelmill run') and --grid the kernel runs for about a\n"
+    "second, and the shares are of samples of its threads' time. KM_CPU_ISA chooses another\n"
+    "machine's instruction set.";
 
 class ExplainCommand : public Command {
  public:
@@ -32,6 +35,8 @@ class ExplainCommand : public Command {
 
  private:
   Status explain() const;
+  bool is_run() const { return !specs_.empty() || !grid_.empty(); }
+  Status launch(const Source& source) const;
   Status prepare(const Source& source) const;
   Status prepare_all(km_context context, const Source& source) const;
   Status prepare(km_function function) const;
@@ -39,7 +44,9 @@ class ExplainCommand : public Command {
   void print(const std::vector<NotedKernel>& kernels, const std::string& text) const;
   std::string source_text(const std::string& main, const std::string& text) const;
 
-  std::string file_, kernel_, block_;
+  std::string file_, kernel_, grid_, block_;
+  uint64_t shared_bytes_ = 0;
+  std::vector<std::string> specs_;
   bool json_ = false;
   CompileOptions options_;
 };
@@ -55,6 +62,10 @@ ExplainCommand::ExplainCommand(CLI::App& app)
                    "The block size that the code is for (default 256 threads, or as many as the "
                    "kernel can have)")
       ->type_name("X[,Y[,Z]]");
+  parser_->add_option("-g,--grid", grid_, "Run this many blocks (default 1)")
+      ->type_name("X[,Y[,Z]]");
+  add_argument_options(*parser_, specs_, shared_bytes_,
+                       "Run the kernel with this argument; once for each");
   parser_->add_flag("--json", json_, "Print it as JSON");
   add_compile_options(*parser_, options_);
 }
@@ -105,6 +116,24 @@ Status ExplainCommand::prepare(const Source& source) const {
   return prepare(kernel.function.get());
 }
 
+/// Runs the kernel until there are some hundred samples. Its outputs are not written.
+Status ExplainCommand::launch(const Source& source) const {
+  constexpr uint64_t kSampledNs = 1'000'000'000;
+  SessionInput input;
+  input.device = "cpu";
+  input.source = source;
+  input.options = options_;
+  input.kernel = kernel_;
+  KM_ASSIGN(input.grid, parse_dimensions(grid_.empty() ? "1" : grid_, "--grid"));
+  KM_ASSIGN(input.block, parse_dimensions(block_.empty() ? "256" : block_, "--block"));
+  input.shared_bytes = shared_bytes_;
+  KM_ASSIGN(input.arguments, parse_arguments(specs_));
+  for (Argument& each : input.arguments) each.output.clear();
+  input.least_cpu_ns = kSampledNs;
+  KM_TRY(run_session(input));
+  return {};
+}
+
 void ExplainCommand::print(const std::vector<NotedKernel>& kernels, const std::string& text) const {
   if (json_) {
     Json result = Json::array();
@@ -137,11 +166,12 @@ Status ExplainCommand::explain() const {
   }
   KM_ASSIGN(const std::string text, read_named_file(file_));
   // The backend reads its settings when it is loaded, which opening a device does.
-  KM_TRY(set_variable("KM_DUMP", "lines"));
+  KM_TRY(set_variable("KM_DUMP", is_run() ? "lines,samples" : "lines"));
   KM_TRY(set_variable("KM_CPU_MEMORY", "plain"));
   CapturedError captured;
   if (!captured.is_open()) return error(KM_ERROR_IO, "there is no room for a file in memory");
-  const Status prepared = prepare({file_, text});
+  const Source source = {file_, text};
+  const Status prepared = is_run() ? launch(source) : prepare(source);
   std::string said = captured.take();
   const std::vector<NotedKernel> kernels = take_notes(&said);
   std::fputs(said.c_str(), stderr);

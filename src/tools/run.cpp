@@ -82,12 +82,8 @@ void RunCommand::add_options() {
   parser_->add_option("-g,--grid", grid_, "Blocks (default 1)")->type_name("X[,Y[,Z]]");
   parser_->add_option("-b,--block", block_, "Threads per block (default 1)")
       ->type_name("X[,Y[,Z]]");
-  parser_->add_option("--shared", shared_bytes_, "Dynamic shared memory per block")
-      ->type_name("BYTES")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 32));
-  parser_->add_option("-a,--arg", specs_, "A kernel argument, see below; once for each")
-      ->type_name("SPEC")
-      ->allow_extra_args(false);
+  add_argument_options(*parser_, specs_, shared_bytes_,
+                       "A kernel argument, see below; once for each");
   add_device_option(*parser_, device_, "cpu, cpu:1, cuda:0 ... (default auto)");
   parser_->add_option("--repeat", repeat_, "Launch this often, each time on fresh data")
       ->type_name("N")

@@ -185,12 +185,7 @@ void TuneCommand::add_options() {
   parser_->add_option("--vary", varied_, "Values of a macro to try; once for each macro")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false);
-  parser_->add_option("--shared", shared_bytes_, "Dynamic shared memory per block")
-      ->type_name("BYTES")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 32));
-  parser_->add_option("-a,--arg", specs_, "A kernel argument; once for each")
-      ->type_name("SPEC")
-      ->allow_extra_args(false);
+  add_argument_options(*parser_, specs_, shared_bytes_, "A kernel argument; once for each");
   parser_->add_flag("--check", check_, "Compare outputs with those of the first candidate");
   parser_->add_option("--tolerance", tolerance_, "Outputs are f32 and may differ by this much")
       ->type_name("NUMBER")

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -12,7 +14,7 @@ namespace km::tools {
 
 namespace {
 
-constexpr const char* kHeading = "==== lines of ";
+constexpr std::string_view kLines = "==== lines of ", kSamples = "==== samples of ";
 using Lines = std::map<std::pair<std::string, uint32_t>, NotedLine>;
 
 void add(const std::vector<std::string>& fields, Lines* lines) {
@@ -43,6 +45,47 @@ NotedKernel kernel_of(std::string symbol, const std::vector<std::string>& head, 
     kernel.lines.push_back(std::move(line));
   }
   return kernel;
+}
+
+NotedKernel* find(const std::string& symbol, std::vector<NotedKernel>* kernels) {
+  const auto found = std::find_if(kernels->begin(), kernels->end(), [&](const NotedKernel& kernel) {
+    return kernel.symbol == symbol;
+  });
+  return found == kernels->end() ? nullptr : &*found;
+}
+
+void put(NotedKernel kernel, std::vector<NotedKernel>* kernels) {
+  if (NotedKernel* const former = find(kernel.symbol, kernels)) {
+    *former = std::move(kernel);
+  } else {
+    kernels->push_back(std::move(kernel));
+  }
+}
+
+/// Lines that have samples and no notes, such as those of hoisted code, are added.
+void add_samples(const std::vector<std::string>& fields, NotedKernel* kernel) {
+  const auto number = [&](size_t i) {
+    return static_cast<uint32_t>(std::strtoul(fields[i].c_str(), nullptr, 10));
+  };
+  const uint32_t line = number(2), count = number(3);
+  kernel->samples += count;
+  if (line == 0) {
+    kernel->engine_samples += count;
+    return;
+  }
+  const auto is_before = [&](const NotedLine& each) {
+    return std::tie(each.file, each.line) < std::tie(fields[1], line);
+  };
+  const auto at = std::partition_point(kernel->lines.begin(), kernel->lines.end(), is_before);
+  if (at != kernel->lines.end() && at->file == fields[1] && at->line == line) {
+    at->samples += count;
+    return;
+  }
+  NotedLine added;
+  added.file = fields[1];
+  added.line = line;
+  added.samples = count;
+  kernel->lines.insert(at, std::move(added));
 }
 
 const char* advice_on(const std::string& kind) {
@@ -86,16 +129,22 @@ std::vector<NotedKernel> take_notes(std::string* dump) {
   std::string rest, symbol;
   std::vector<std::string> head;
   Lines lines;
+  NotedKernel* sampled = nullptr;
   const auto end_kernel = [&] {
-    if (!head.empty()) kernels.push_back(kernel_of(symbol, head, std::exchange(lines, {})));
+    if (!head.empty()) put(kernel_of(symbol, head, std::exchange(lines, {})), &kernels);
     head.clear();
   };
   std::istringstream in(*dump);
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string> fields = split(line, '\t');
-    if (line.starts_with(kHeading)) {
+    if (line.starts_with(kLines)) {
       end_kernel();
-      symbol = line.substr(std::string(kHeading).size());
+      symbol = line.substr(kLines.size());
+    } else if (line.starts_with(kSamples)) {
+      end_kernel();
+      sampled = find(line.substr(kSamples.size()), &kernels);
+    } else if (fields.size() == 4 && fields[0] == "sample") {
+      if (sampled != nullptr) add_samples(fields, sampled);
     } else if (fields.size() == 4 && fields[0] == "plan") {
       head = fields;
     } else if (fields.size() == 5 && !head.empty()) {
@@ -111,7 +160,7 @@ std::vector<NotedKernel> take_notes(std::string* dump) {
 
 std::string main_file(const NotedKernel& kernel) {
   std::map<std::string, double> costs;
-  for (const NotedLine& line : kernel.lines) costs[line.file] += line.cost;
+  for (const NotedLine& line : kernel.lines) costs[line.file] += kernel.share(line);
   const auto most = std::max_element(
       costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == costs.end() ? "" : most->first;
@@ -132,7 +181,7 @@ std::vector<Advice> advise(const NotedKernel& kernel) {
       const char* const text = advice_on(kind);
       // A branch costs what its sides do, which lie on other lines.
       const bool parts = kind == "loop" || kind == "branch";
-      const double share = kernel.share(parts ? line.cost : cost);
+      const double share = kernel.share(line) * (parts ? 1 : cost / line.cost);
       if (text == nullptr || share < (parts ? kLeastShare / 5 : kLeastShare)) continue;
       advice.push_back({share, place_of(line), text});
     }

@@ -1,4 +1,4 @@
-// Notes on source lines: the text of KM_DUMP=lines as data.
+// Notes on source lines: the text of KM_DUMP=lines,samples as data.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct NotedLine {
   std::string file;  ///< empty: the text of the PTX
   uint32_t line = 0;
   double cost = 0;
+  uint32_t samples = 0;
   std::vector<Note> notes;
 };
 
@@ -26,12 +27,19 @@ struct NotedKernel {
   std::string mode, reason;  ///< "a", "b" or "c", and why it is not a
   uint32_t lanes = 0;
   double cost = 0;               ///< the sum of all lines, at least a little
+  uint32_t samples = 0;          ///< of all lines and of the engine's functions; 0: was not run
+  uint32_t engine_samples = 0;   ///< of the engine's functions that its code calls
   std::vector<NotedLine> lines;  ///< by file and line
 
-  double share(double part) const { return part / cost; }
+  /// The part of the kernel's time on this line: by samples if the kernel was run, else by costs.
+  double share(const NotedLine& line) const {
+    return samples == 0 ? line.cost / cost : double(line.samples) / samples;
+  }
 };
 
-/// Takes the kernels out of `dump`, which keeps what does not belong to them.
+/// Takes the kernels out of `dump`, which keeps what does not belong to them. Of several variants
+/// of a kernel the last one counts, since a kernel that runs is compiled again if it needs other
+/// code.
 std::vector<NotedKernel> take_notes(std::string* dump);
 
 /// A sentence of advice, and the share of the line that it is about.

@@ -41,7 +41,7 @@ void print_notes(const NotedLine& line) {
 
 void print_line(const NotedKernel& kernel, const NotedLine* line, uint32_t number,
                 const std::string& text) {
-  const double share = line == nullptr ? 0 : kernel.share(line->cost);
+  const double share = line == nullptr ? 0 : kernel.share(*line);
   const std::string row = share_text(share) + "  ";
   std::printf("%s%6u  %s\n", row.c_str(), number, printable_name(text).c_str());
   if (line != nullptr) print_notes(*line);
@@ -68,6 +68,9 @@ void print_kernel(const NotedKernel& kernel, const std::string& file,
               painted(Colour::bold, source_name(kernel.symbol), stdout).c_str(),
               mode_text(kernel).c_str(), counted(kernel.lanes, "thread").c_str());
   if (!kernel.reason.empty()) std::printf("because %s\n", kernel.reason.c_str());
+  if (kernel.samples != 0) {
+    std::printf("shares by %s while it ran\n", counted(kernel.samples, "sample").c_str());
+  }
   std::printf("\n");
   uint32_t next = 0;  // the source line to go on from, after the first
   for (const NotedLine& line : kernel.lines) {
@@ -81,9 +84,13 @@ void print_kernel(const NotedKernel& kernel, const std::string& file,
   }
   for (const NotedLine& line : kernel.lines) {
     const bool is_shown = line.file == file && line.line <= source.size();
-    if (is_shown || kernel.share(line.cost) < 0.005) continue;
-    std::printf("%s  in %s\n", share_text(kernel.share(line.cost)).c_str(), place_of(line).c_str());
+    if (is_shown || kernel.share(line) < 0.005) continue;
+    std::printf("%s  in %s\n", share_text(kernel.share(line)).c_str(), place_of(line).c_str());
     print_notes(line);
+  }
+  if (kernel.engine_samples != 0) {
+    std::printf("%s  in Kernelmill's own functions (blocks, barriers, atomics ...)\n",
+                share_text(double(kernel.engine_samples) / kernel.samples).c_str());
   }
   print_advice(kernel);
 }
@@ -93,6 +100,8 @@ Json json_of(const NotedKernel& kernel) {
       {"kernel", source_name(kernel.symbol)}, {"symbol", kernel.symbol}, {"mode", kernel.mode}};
   if (!kernel.reason.empty()) result["reason"] = kernel.reason;
   result["lanes"] = kernel.lanes;
+  result["samples"] = kernel.samples;
+  if (kernel.samples != 0) result["engine_samples"] = kernel.engine_samples;
   result["lines"] = Json::array();
   for (const NotedLine& line : kernel.lines) {
     Json notes = Json::array();
@@ -102,7 +111,7 @@ Json json_of(const NotedKernel& kernel) {
     }
     result["lines"].push_back({{"file", line.file},
                                {"line", line.line},
-                               {"share", kernel.share(line.cost)},
+                               {"share", kernel.share(line)},
                                {"notes", std::move(notes)}});
   }
   result["advice"] = Json::array();

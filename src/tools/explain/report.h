@@ -13,7 +13,8 @@ namespace km::tools {
 void print_kernel(const NotedKernel& kernel, const std::string& file,
                   const std::vector<std::string>& source);
 
-/// {"kernel", "symbol", "mode", "reason"?, "lanes", "lines": [{"file", "line", "share", "notes":
+/// {"kernel", "symbol", "mode", "reason"?, "lanes", "samples", "engine_samples"?, "lines":
+/// [{"file", "line", "share", "notes":
 /// [{"kind", "text", "count"}]}], "advice": [{"place", "share", "text"}]}.
 nlohmann::ordered_json json_of(const NotedKernel& kernel);
 

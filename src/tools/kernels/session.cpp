@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "base/thread/clock.h"
 #include "tools/error.h"
 #include "tools/files.h"
 #include "tools/kernels/signature.h"
@@ -109,7 +110,9 @@ Result<std::vector<double>> launch_all(const Objects& objects, const Kernel& ker
                                        const std::vector<Slice>& slices) {
   Progress progress("running " + source_name(kernel.name));
   std::vector<double> times_ms;
-  for (uint32_t i = 0; i < input.repeat; ++i) {
+  const uint64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  const auto spent_ns = [&] { return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns; };
+  for (uint32_t i = 0; i < input.repeat || spent_ns() < input.least_cpu_ns; ++i) {
     if (input.repeat > 1) progress.set(i, input.repeat);
     KM_ASSIGN(const double elapsed_ms, launch_once(objects, input, launch, slices));
     times_ms.push_back(elapsed_ms);

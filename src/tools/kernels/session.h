@@ -21,7 +21,8 @@ struct SessionInput {
   uint64_t shared_bytes = 0;
   std::vector<Argument> arguments;
   uint32_t repeat = 1;
-  bool prints = true;  ///< prints arrays for standard output; false: only keeps them
+  uint64_t least_cpu_ns = 0;  ///< launches go on until the process has taken this time for them
+  bool prints = true;         ///< prints arrays for standard output; false: only keeps them
 };
 
 struct SessionTimes {

@@ -109,6 +109,14 @@ void add_kernel_file(CLI::App& command, std::string& file) {
       ->type_name("FILE");
 }
 
+void add_argument_options(CLI::App& command, std::vector<std::string>& specs,
+                          uint64_t& shared_bytes, const char* about) {
+  command.add_option("--shared", shared_bytes, "Dynamic shared memory per block")
+      ->type_name("BYTES")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 32));
+  command.add_option("-a,--arg", specs, about)->type_name("SPEC")->allow_extra_args(false);
+}
+
 void add_device_option(CLI::App& command, std::string& device, const char* about) {
   command.add_option("-d,--device", device, about)->type_name("URI");
 }

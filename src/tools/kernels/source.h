@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct CompileOptions {
 void add_compile_options(CLI::App& command, CompileOptions& options);
 /// Adds the argument FILE, which check_kernel_file() checks.
 void add_kernel_file(CLI::App& command, std::string& file);
+/// Adds --shared, and --arg with this description, for each argument of a launch.
+void add_argument_options(CLI::App& command, std::vector<std::string>& specs,
+                          uint64_t& shared_bytes, const char* about);
 /// Adds --device; `about` describes its purpose and the default.
 void add_device_option(CLI::App& command, std::string& device, const char* about);
 

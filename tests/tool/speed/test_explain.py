@@ -35,6 +35,18 @@ extern "C" __global__ void met(float* data, unsigned* bins) {
 template <class T> __global__ void fill(T* out, T value) { out[threadIdx.x] = value; }
 """
 
+RARE = """extern "C" __global__ void rare(float* data, int n) {
+  float x = data[threadIdx.x];
+  if (n == 7) {
+#pragma unroll 1
+    for (int k = 0; k < n; ++k) x = sqrtf(x) / n + sqrtf(x + n);
+  }
+#pragma unroll 1
+  for (int k = 0; k < n; ++k) x = x * 0.5f + 1;
+  data[threadIdx.x] = x;
+}
+"""
+
 LONELY = """.version 8.0
 .target sm_80
 .address_size 64
@@ -105,6 +117,34 @@ class Explain(Case):
                                      env={"KM_CPU_MODE": "c"}).stdout)["kernels"][0]
         self.assertEqual(modes["mode"], "c")
         self.assertEqual(modes["advice"][0]["place"], "the kernel")
+
+    def test_samples_of_a_run(self):
+        self.write("rare.cu", RARE)
+
+        def shares(*arguments):
+            said = self.good("explain", "rare.cu", "--block", "64", "--json", *arguments).stdout
+            kernel = json.loads(said)["kernels"][0]
+            return kernel, {line["line"]: line["share"] for line in kernel["lines"]}
+
+        estimated, estimates = shares()
+        self.assertEqual(estimated["samples"], 0)
+        self.assertGreater(estimates[5], 0.5)
+        run = ("--arg", "zeros:f32[64]", "--arg", "i32:1000000")
+        sampled, samples = shares(*run)
+        self.assertGreater(sampled["samples"], 20)
+        self.assertGreater(samples[8], 0.9)
+        self.assertLess(samples.get(5, 0), 0.1)
+        total = sum(samples.values()) + sampled["engine_samples"] / sampled["samples"]
+        self.assertAlmostEqual(total, 1, 5)
+        text = self.good("explain", "rare.cu", "--block", "64", *run).stdout
+        self.assertRegex(text, r"(?m)^shares by \d+ samples while it ran$")
+        self.assertRegex(text, r"(?m)^ *\d+ %       8    for ")
+
+    def test_mistakes_of_a_run(self):
+        self.write("rare.cu", RARE)
+        run = ("explain", "rare.cu", "--block", "64", "--arg", "zeros:f32[64]")
+        self.assertIn("takes 2 arguments, but 1 was given", self.bad(2, *run))
+        self.assertIn("--grid", self.bad(2, *run, "--arg", "i32:1", "--grid", "0"))
 
     def test_ptx(self):
         self.write("lonely.ptx", LONELY)

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "backends/cpu/fault/code_samples.h"
 #include "backends/cpu/fault/fault.h"
 #include "base/log.h"
 #include "base/thread/cancellation.h"
@@ -29,7 +30,10 @@ bool KernelThread::enlist() {
   return true;
 }
 
-void KernelThread::take_over() { thread_id_.store(static_cast<int>(syscall(SYS_gettid))); }
+void KernelThread::take_over() {
+  thread_id_.store(static_cast<int>(syscall(SYS_gettid)));
+  sample_this_thread();
+}
 
 bool KernelThread::interrupt_all(const void* owner, const KernelThread* self, uint64_t timeout_ns) {
   const NoCancellation postponed;

@@ -11,6 +11,7 @@
 #include "backends/cpu/module/compile_interruption.h"
 #include "backends/cpu/module/device_runtime.h"
 #include "backends/cpu/module/object_file.h"
+#include "backends/cpu/module/sample_dump.h"
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "base/assert.h"
@@ -256,7 +257,10 @@ Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>>
   return write_object_file(file);
 }
 
-Module::~Module() { context_->release(); }
+Module::~Module() {
+  for (const auto& function : functions_) print_samples(*function);
+  context_->release();
+}
 
 /// Marks the kernels that can reach a function that launches work.
 void Module::note_launches() {

@@ -89,6 +89,12 @@ class Function {
   Result<const KernelCode*> code_for(const simt::LaunchRecord& record, bool suspends) const;
   /// Compiles the code for blocks of this size.
   Status prepare(const uint32_t block[3]) const;
+  /// Calls visit(const simt::Code&) with the code of each variant.
+  template <class Visit>
+  void for_each_code(Visit&& visit) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : codes_) visit(each->code());
+  }
   /// The tools that code of the function is made for now.
   uint16_t tools() const;
   simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap,

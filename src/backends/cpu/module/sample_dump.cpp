@@ -1,0 +1,50 @@
+#include "backends/cpu/module/sample_dump.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "backends/cpu/fault/code_samples.h"
+#include "simt/stage_dump.h"
+
+namespace km::cpu {
+namespace {
+
+using Place = std::pair<std::string, uint32_t>;  // a file and a line
+
+Place place_of(const Function& function, uint32_t ptx_line) {
+  if (ptx_line == 0) return {};
+  const std::string source = function.source_position(ptx_line);
+  const size_t colon = source.rfind(':');
+  if (colon == std::string::npos) return {"", ptx_line};
+  return {source.substr(0, colon),
+          static_cast<uint32_t>(std::strtoul(source.c_str() + colon + 1, nullptr, 10))};
+}
+
+/// The samples of the code by their lines of PTX.
+void add_samples(const simt::Code& code, std::map<uint32_t, uint32_t>* counts) {
+  const CodeSamples samples = take_samples(code.begin(), code.end());
+  if (samples.in_engine != 0) (*counts)[0] += samples.in_engine;
+  for (const auto& [address, count] : samples.by_address) {
+    (*counts)[code.position_of(address).line] += count;
+  }
+}
+
+}  // namespace
+
+void print_samples(const Function& function) {
+  if (!samples_code()) return;
+  std::map<uint32_t, uint32_t> by_ptx_line;
+  function.for_each_code([&](const simt::Code& code) { add_samples(code, &by_ptx_line); });
+  std::map<Place, uint32_t> counts;
+  for (const auto& [line, count] : by_ptx_line) counts[place_of(function, line)] += count;
+  if (counts.empty()) return;
+  std::string text;
+  for (const auto& [place, count] : counts) {
+    text += "sample\t" + place.first + "\t" + std::to_string(place.second) + "\t" +
+            std::to_string(count) + "\n";
+  }
+  simt::dump_stage("samples", function.name(), text);
+}
+
+}  // namespace km::cpu
