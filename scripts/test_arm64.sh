@@ -24,9 +24,10 @@ built=$(duration)
 id=$(sed -n 's/^#define KM_CODE_ID "\(.*\)"$/\1/p' "$native/generated/km_version.h")
 if [[ $(cat "$prepared/id" 2>/dev/null) != "$id" ]]; then
   rm -rf "$prepared"
-  tests/arm64/prepare.py "$arm64" "$native" "$prepared"
+  mkdir -p "$prepared"
   printf '%s\n' "$id" >"$prepared/id"
 fi
+tests/arm64/prepare.py "$arm64" "$native" "$prepared" ${ONLY:+"$ONLY"}
 made=$(duration)
 
 status=0

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes what emulated tests load: prepare.py ARM64_BUILD NATIVE_BUILD FOLDER.
+"""Makes what emulated tests load: prepare.py ARM64_BUILD NATIVE_BUILD FOLDER [REGEX].
 
 Each test of ARM64_BUILD whose environment names FOLDER as KM_TEST_PREPARED runs here, by the
-program of NATIVE_BUILD, which leaves the PTX and the object files of its kernels in FOLDER.
+program of NATIVE_BUILD, which leaves the PTX and the object files of its kernels in FOLDER. REGEX
+chooses tests by their names, as ctest -R does; those that FOLDER has everything of are left out.
 """
 
 import concurrent.futures
@@ -18,9 +19,14 @@ DROPPED = ("KM_CPU_ISA", "KM_NVRTC")
 ADDED = {"KM_CPU_OBJECT_ISA": "neon", "KM_CACHE_DIR": "off"}
 
 
-def tests_of(build: Path, folder: Path) -> list:
+def mark_of(name: str, folder: Path) -> Path:
+    """The file that says that all of a test is prepared."""
+    return folder / f"{name}.done"
+
+
+def tests_of(build: Path, folder: Path, chosen: str) -> list:
     """Triples of name, words of the command, and environment."""
-    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"],
+    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", "-R", chosen],
                           capture_output=True, text=True, check=True)
     found = []
     for test in json.loads(done.stdout)["tests"]:
@@ -47,17 +53,20 @@ def prepare(test: tuple, build: Path, native: Path, folder: Path) -> str:
                                   stdout=out, stderr=subprocess.STDOUT, timeout=LIMIT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"preparing {name}: {error}"
-    return "" if done.returncode == 0 else f"preparing {name} failed: {log}"
+    if done.returncode != 0:
+        return f"preparing {name} failed: {log}"
+    mark_of(name, folder).touch()
+    return ""
 
 
 def main() -> int:
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
-    build, native, folder = (Path(word).resolve() for word in sys.argv[1:])
+    build, native, folder = (Path(word).resolve() for word in sys.argv[1:4])
+    chosen = sys.argv[4] if len(sys.argv) == 5 else "."
     folder.mkdir(parents=True, exist_ok=True)
-    tests = tests_of(build, folder)
-    if not tests:
-        sys.exit(f"prepare.py: no test of {build} takes what lies in {folder}")
+    tests = [test for test in tests_of(build, folder, chosen)
+             if not mark_of(test[0], folder).exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for said in pool.map(lambda test: prepare(test, build, native, folder), tests):
             if said:
