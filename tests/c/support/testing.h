@@ -34,6 +34,10 @@ int run_on_devices(const char* name, const struct CMUnitTest* tests, size_t coun
 #define RUN_ON_DEVICES(name, tests) \
   run_on_devices((name), (tests), sizeof(tests) / sizeof((tests)[0]))
 
+/* Replaces a child by this program, started again with these words, of which the second may be
+ * NULL: under the emulator that KM_TEST_EMULATOR names, if it is for another processor. */
+__attribute__((noreturn)) void run_again(const char* first, const char* second);
+
 /* A further device is there: "cpu:1". */
 int has_device(const char* uri);
 /* NVIDIA's driver, or the scripted one of tests/fake_cuda. All contexts of a device share its
