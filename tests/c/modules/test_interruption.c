@@ -115,7 +115,7 @@ static void run_in_child(void (*body)(void)) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    alarm(kLimit_s);
+    end_after(kLimit_s);
     body();
     exit(0);
   }

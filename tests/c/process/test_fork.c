@@ -51,7 +51,7 @@ static void the_child_can_exit_as_usual(void** state) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    alarm(20); /* instead of hanging */
+    end_after(20);
     exit(0);
   }
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -90,7 +90,7 @@ static void* make_calls(void* argument) {
 }
 
 static void end_child(int way) {
-  alarm(20); /* instead of hanging */
+  end_after(20);
   if (way == 0) exit(0);
   if (way == 1) _exit(0);
   if (way == 2) pthread_exit(NULL); /* the only thread: then as exit(0) */

@@ -38,6 +38,9 @@ int run_on_devices(const char* name, const struct CMUnitTest* tests, size_t coun
  * NULL: under the emulator that KM_TEST_EMULATOR names, if it is for another processor. */
 __attribute__((noreturn)) void run_again(const char* first, const char* second);
 
+/* Ends a child that hangs: after this time, or twenty times that under an emulator. */
+void end_after(unsigned seconds);
+
 /* A further device is there: "cpu:1". */
 int has_device(const char* uri);
 /* NVIDIA's driver, or the scripted one of tests/fake_cuda. All contexts of a device share its
