@@ -19,7 +19,7 @@ struct BadCall {
 };
 /// Makes a finding of a call of the host, if the context's checker looks for them. The call's own
 /// status stays as it is. Never fails: without memory there is no finding.
-void report_bad_call(Context& context, const BadCall& call) noexcept;
+[[gnu::noinline]] void report_bad_call(Context& context, const BadCall& call) noexcept;
 
 /// Has the memory of a context that is alive when the process ends reported, if its checker looks
 /// for it.

@@ -15,8 +15,9 @@ struct HostStack {
   std::array<void*, KM_ALLOCATION_FRAMES> frames{};
   uint32_t count = 0;
 
-  /// The calling thread's stack without its innermost frames, of which there are `own_frames`.
-  static HostStack take(uint32_t own_frames);
+  /// The calling thread's stack without its innermost frames, of which there are `own_frames`:
+  /// those functions are not inlined either, since one frame less would be the program's.
+  [[gnu::noinline]] static HostStack take(uint32_t own_frames);
   /// One line for each frame.
   std::string lines() const;
   /// The function of the API that the program called, "cuMemAlloc_v2"; empty if it is not known.
