@@ -21,8 +21,8 @@ struct alignas(16) Header {
 constexpr size_t kHeaderBytes = sizeof(Header);
 static_assert(kHeaderBytes == 16);
 
-constinit HostAllocatorCell g_own_cell = nullptr;
-constinit HostAllocatorCell* g_cell = &g_own_cell;
+constinit HostAllocatorCell g_own_cell{nullptr};
+constinit std::atomic<HostAllocatorCell*> g_cell{&g_own_cell};
 __thread uint32_t t_needed = 0;
 __thread void (*t_when_exhausted)() = nullptr;
 
@@ -67,14 +67,14 @@ struct SetAllocator {
   HostAllocator allocator;
   SetAllocator* earlier;
 };
-SetAllocator* g_last_set = nullptr;
+constinit std::atomic<SetAllocator*> g_last_set{nullptr};
 
 }  // namespace
 
 HostAllocatorCell* host_allocator_cell() { return &g_own_cell; }
 
 void use_host_allocator_cell(HostAllocatorCell* cell) {
-  __atomic_store_n(&g_cell, cell, __ATOMIC_RELEASE);
+  g_cell.store(cell, std::memory_order_release);
 }
 
 bool set_host_allocator(km_allocate_callback allocate, km_free_callback release, void* user_data) {
@@ -83,10 +83,10 @@ bool set_host_allocator(km_allocate_callback allocate, km_free_callback release,
     auto* record = static_cast<SetAllocator*>(std::malloc(sizeof(SetAllocator)));
     if (record == nullptr) return false;
     *record = {{allocate, release, user_data}, nullptr};
-    record->earlier = __atomic_exchange_n(&g_last_set, record, __ATOMIC_ACQ_REL);
+    record->earlier = g_last_set.exchange(record, std::memory_order_acq_rel);
     made = &record->allocator;
   }
-  __atomic_store_n(&g_own_cell, made, __ATOMIC_RELEASE);
+  g_own_cell.store(made, std::memory_order_release);
   return true;
 }
 
@@ -95,8 +95,8 @@ void* host_allocate(size_t size_bytes, size_t align_bytes) noexcept {
   const size_t more = kHeaderBytes + (align_bytes > kHeaderBytes ? align_bytes : 0);
   size_t total = 0;
   if (__builtin_add_overflow(size_bytes, more, &total)) return nullptr;
-  HostAllocatorCell* cell = __atomic_load_n(&g_cell, __ATOMIC_ACQUIRE);
-  const HostAllocator* allocator = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+  const HostAllocatorCell* const cell = g_cell.load(std::memory_order_acquire);
+  const HostAllocator* allocator = cell->load(std::memory_order_acquire);
   auto* begin = static_cast<char*>(take(allocator, total));
   if (begin == nullptr) [[unlikely]] {
     if (t_needed == 0) return nullptr;

@@ -3,6 +3,7 @@
 // (base/operators/operator_new.cpp).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ struct HostAllocator {
   void* user_data;
 };
 /// A pointer to the current record; null means malloc and free. A plugin uses its host's cell.
-using HostAllocatorCell = const HostAllocator*;
+using HostAllocatorCell = std::atomic<const HostAllocator*>;
 
 HostAllocatorCell* host_allocator_cell();
 void use_host_allocator_cell(HostAllocatorCell* cell);

@@ -146,7 +146,7 @@ TEST_F(HostAllocatorTest, AnAllocatorThatDoesNotReturnHasNoMemory) {
 TEST_F(HostAllocatorTest, UsesTheCellOfItsHost) {
   Counted counted;
   HostAllocator record{take, give_back, &counted};
-  HostAllocatorCell cell = &record;
+  HostAllocatorCell cell{&record};
   use_host_allocator_cell(&cell);
   void* memory = host_allocate(1, 16);
   use_host_allocator_cell(host_allocator_cell());

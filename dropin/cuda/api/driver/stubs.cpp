@@ -41,9 +41,9 @@ struct DebuggerVariable {
   }
 #define KM_CUDA_DEBUGGER(symbol) \
   extern "C" int symbol() noexcept { return kDebuggerUnknown; }
-#define KM_CUDA_VARIABLE(symbol, bytes)                    \
-  extern "C" {                                             \
-  [[gnu::used]] volatile DebuggerVariable<bytes> symbol{}; \
+#define KM_CUDA_VARIABLE(symbol, bytes)           \
+  extern "C" {                                    \
+  [[gnu::used]] DebuggerVariable<bytes> symbol{}; \
   }
 #include "cuda/generated/undeclared.def"
 #undef KM_CUDA_FUNCTION

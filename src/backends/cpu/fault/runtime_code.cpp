@@ -7,6 +7,7 @@ extern "C" {
 
 namespace km::cpu {
 
+// tidy: order: the thread's own signal handler reads it
 __thread volatile uint32_t in_image_access __attribute__((tls_model("initial-exec"))) = 0;
 
 KM_NO_SANITIZE bool is_lane_code(uint64_t pc) {

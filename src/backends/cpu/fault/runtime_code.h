@@ -17,6 +17,7 @@ bool is_lane_code(uint64_t pc);
 
 /// Not 0 while the calling thread accesses the memory of images for a kernel. A fault in any code
 /// is then the kernel's. That code must own nothing, because it is left without unwinding.
+// tidy: order: the thread's own signal handler reads it
 extern __thread volatile uint32_t in_image_access __attribute__((tls_model("initial-exec")));
 
 }  // namespace km::cpu

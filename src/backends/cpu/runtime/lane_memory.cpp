@@ -20,7 +20,9 @@ using simt::BlockState;
 
 template <class Element>
 KM_LANE_PART void move(void* to, const void* from, uint32_t lanes) {
+  // tidy: order: each lane's access stays one, as the kernel has it
   auto* target = static_cast<volatile Element*>(to);
+  // tidy: order: likewise
   const auto* source = static_cast<const volatile Element*>(from);
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));

@@ -38,8 +38,9 @@ void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool en
   const auto go_to = [&](uint64_t node) { front->step = static_cast<uint32_t>(node) - 1; };
   if (ends) return go_to(nodes.size());
   if (branch.address != 0) {
-    // The read is volatile, because kernels of earlier steps wrote the number.
-    const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
+    // Kernels of earlier steps wrote the number.
+    const auto* const number = reinterpret_cast<const uint32_t*>(branch.address);
+    const uint32_t value = __atomic_load_n(number, __ATOMIC_RELAXED);
     if ((value == branch.value) != (branch.if_equal != 0)) return;
   }
   KM_ASSERT(branch.target <= nodes.size(), "a branch leads out of its graph");
@@ -128,9 +129,9 @@ void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) con
 
 bool GraphProgram::is_worth_forking(uint32_t threads) const {
   if (may_wait) return true;
-  float ticks = 0;
-  for (uint32_t node : plan->side_nodes()) ticks += estimated_ticks(nodes[node]->command);
-  return threads > 1 && is_worth_a_thread(ticks);
+  float ns = 0;
+  for (uint32_t node : plan->side_nodes()) ns += estimated_ns(nodes[node]->command);
+  return threads > 1 && is_worth_a_thread(ns);
 }
 
 }  // namespace km::cpu
