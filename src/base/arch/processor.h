@@ -22,6 +22,12 @@ void spin_hint();
 /// Reads a cheap counter for rough measurements, which runs at 2 to 5 ticks per nanosecond.
 uint64_t cycle_counter();
 
+/// The ticks of cycle_counter() in a time, by the rate that the architecture gives for it.
+constexpr uint64_t ticks_of_ns(uint64_t ns) { return ns * kTicksPerNs; }
+constexpr float ns_of_ticks(uint64_t ticks) {
+  return static_cast<float>(ticks) / static_cast<float>(kTicksPerNs);
+}
+
 /// Makes non-temporal stores visible to other threads, for which a release store is not enough.
 void store_fence();
 

@@ -34,9 +34,9 @@ class Patience {
 
  private:
   static constexpr uint32_t kSpins = 100;  // of 5 to 50 ns
-  // 20 to 50 us: longer if a yield gives another thread its turn, after which waits sleep, since
+  // Longer if a yield gives another thread its turn, after which waits sleep, since
   // threads that wake up have their turn sooner than those that yield.
-  static constexpr uint64_t kYieldTicks = 100'000;
+  static constexpr uint64_t kYieldTicks = arch::ticks_of_ns(50'000);
   const uint32_t spins_;
 };
 

@@ -20,7 +20,7 @@ class OpenBlasTask final : public Task {
   const char* name() const override { return blas_name(call_); }
   uint64_t operations() const override { return blas_operations(call_); }
   uint64_t pieces() const override { return cut_.pieces(); }
-  float ticks() const override { return blas_ticks(call_); }
+  float estimated_ns() const override { return blas_estimated_ns(call_); }
   Status run(uint64_t piece) const override {
     const bool has_values = !has_device_scalars(call_);
     run_blas_piece(library_, has_values ? call_ : read_device_scalars(call_), cut_, piece);

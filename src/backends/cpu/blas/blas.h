@@ -37,7 +37,7 @@ uint32_t blas_element_bytes(km_data_type type);
 uint64_t blas_element_offset(const kmb_blas_call& call, const kmb_blas_array& matrix, uint64_t row,
                              uint64_t column);
 /// The estimated time of the call on one thread.
-float blas_ticks(const kmb_blas_call& call);
+float blas_estimated_ns(const kmb_blas_call& call);
 const char* blas_name(const kmb_blas_call& call);
 
 /// [begin, end) of part `index` of `count`, at multiples of `grain`.

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kLeastVector = 32768;  // elements of a piece
 constexpr uint64_t kLeastMatrix = 64;     // rows or columns of a piece
 constexpr uint64_t kGrain = 32;           // the tile size of OpenBLAS's kernels
-constexpr float kWorthCutting = 100000;   // ticks
+constexpr float kWorthCuttingNs = 50'000;
 
 bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
 
@@ -202,18 +202,18 @@ uint64_t blas_element_offset(const kmb_blas_call& call, const kmb_blas_array& ma
          blas_element_bytes(call.type);
 }
 
-float blas_ticks(const kmb_blas_call& call) {
-  constexpr float kFlopsPerTick = 24, kBytesPerTick = 4;
+float blas_estimated_ns(const kmb_blas_call& call) {
+  constexpr float kFlopsPerNs = 48, kBytesPerNs = 8;
   const auto m = static_cast<float>(call.m), n = static_cast<float>(call.n);
   const auto size = static_cast<float>(blas_element_bytes(call.type));
-  if (call.routine <= KMB_BLAS_ROTM) return n * size / kBytesPerTick;
-  if (call.routine <= KMB_BLAS_SPR2) return std::max(m, n) * n * size / kBytesPerTick;
+  if (call.routine <= KMB_BLAS_ROTM) return n * size / kBytesPerNs;
+  if (call.routine <= KMB_BLAS_SPR2) return std::max(m, n) * n * size / kBytesPerNs;
   float depth = static_cast<float>(call.k);
   if (call.side != 0) depth = call.side == KM_BLAS_SIDE_LEFT ? m : n;
   const float rows = call.m != 0 ? m : n;
   const float weight = is_complex(call.type) ? 8 : 2;
   return rows * n * (depth + 1) * weight * std::max(size / 4, 1.0F) *
-         static_cast<float>(call.batch_count) / kFlopsPerTick;
+         static_cast<float>(call.batch_count) / kFlopsPerNs;
 }
 
 const char* blas_name(const kmb_blas_call& call) {
@@ -263,7 +263,7 @@ BlasCut cut_blas(const kmb_blas_call& call, uint32_t threads) {
   BlasCut cut;
   cut.batches =
       blas_parts(call.batch_count, call.batch_count >= threads ? 4 * threads : threads, 1);
-  if (threads == 1 || blas_ticks(call) < kWorthCutting) {
+  if (threads == 1 || blas_estimated_ns(call) < kWorthCuttingNs) {
     cut.batches = 1;
     return cut;
   }

@@ -17,7 +17,7 @@ class HostTask final : public Task {
 
   const char* name() const override { return task_.name; }
   uint64_t pieces() const override { return task_.pieces; }
-  float ticks() const override { return static_cast<float>(task_.estimated_ns) * kTicksPerNs; }
+  float estimated_ns() const override { return static_cast<float>(task_.estimated_ns); }
   Status run(uint64_t piece) const override {
     kmb_error error{};
     const km_status status = task_.run(task_.data, piece, &error);

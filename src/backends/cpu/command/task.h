@@ -7,9 +7,6 @@
 
 namespace km::cpu {
 
-/// The ticks of estimates in time: those of the slowest counter, so that estimates are not high.
-constexpr float kTicksPerNs = 2;
-
 class Task {
  public:
   Task() = default;
@@ -21,7 +18,7 @@ class Task {
   virtual const char* name() const = 0;
   virtual uint64_t pieces() const = 0;
   /// The estimated time of all pieces.
-  virtual float ticks() const = 0;
+  virtual float estimated_ns() const = 0;
   /// Runs one piece; in a graph, each launch runs it again. The floating-point state is the one
   /// that programs start with. An access to missing memory (a mapped file that was truncated) ends
   /// the function without running destructors, so resources that it holds are lost.

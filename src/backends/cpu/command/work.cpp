@@ -23,9 +23,9 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 512 << 10;  // for copies and fills
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
-constexpr float kWakeTicks = 12000;            // work that is about worth waking a thread for
-constexpr float kLeastTicks = kWakeTicks / 3;  // for a chunk
-constexpr float kShortTicks = 1e6F;
+constexpr float kWakeNs = 6'000;         // work that is about worth waking a thread for
+constexpr float kLeastNs = kWakeNs / 3;  // for a chunk
+constexpr float kShortNs = 500'000;
 // The first chunk is 1 / kCut of a thread's share. Short kernels have fewer chunks, because each
 // one has a cost.
 constexpr uint64_t kCut = 16, kShortCut = 4;
@@ -195,29 +195,29 @@ uint64_t pieces_of(const Command& command) {
 
 bool is_worth_sharing(const Command& command) {
   if (command.kind == CommandKind::task) {
-    return command.task->pieces() > 1 && command.task->ticks() > kWakeTicks;
+    return command.task->pieces() > 1 && command.task->estimated_ns() > kWakeNs;
   }
   if (command.kind != CommandKind::kernel) {
     return command.transfer.size_bytes >= kSharedCopyBytes && !overlaps(command.transfer);
   }
   uint64_t blocks = command.run.block_count;
   if (blocks < 2) return false;
-  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
-  return ticks == 0 || ticks * static_cast<float>(blocks) > kWakeTicks;
+  const float ns = command.run.unit->block_ns.load(std::memory_order_relaxed);
+  return ns == 0 || ns * static_cast<float>(blocks) > kWakeNs;
 }
 
-float estimated_ticks(const Command& command) {
-  constexpr float kLong = 1e9F, kBytesPerTick = 4;
+float estimated_ns(const Command& command) {
+  constexpr float kLongNs = 5e8F, kBytesPerNs = 8;
   if (command.kind == CommandKind::transfer) {
-    return static_cast<float>(command.transfer.size_bytes) / kBytesPerTick;
+    return static_cast<float>(command.transfer.size_bytes) / kBytesPerNs;
   }
-  if (command.kind == CommandKind::task) return command.task->ticks();
+  if (command.kind == CommandKind::task) return command.task->estimated_ns();
   if (command.kind != CommandKind::kernel) return 0;
-  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
-  return ticks == 0 ? kLong : ticks * static_cast<float>(command.run.block_count);
+  const float ns = command.run.unit->block_ns.load(std::memory_order_relaxed);
+  return ns == 0 ? kLongNs : ns * static_cast<float>(command.run.block_count);
 }
 
-bool is_worth_a_thread(float ticks) { return ticks > 2 * kWakeTicks; }
+bool is_worth_a_thread(float ns) { return ns > 2 * kWakeNs; }
 
 bool is_light(const Command& command) {
   if (command.kind == CommandKind::task) return command.task->begins_at_once();
@@ -235,13 +235,13 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
   uint64_t pieces = pieces_of(command) - first;
   uint64_t chunk = 1, cut = kCut, worth = threads;
   if (command.kind == CommandKind::kernel) {
-    float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
-    if (ticks > 0) {
-      auto least = static_cast<uint64_t>(kLeastTicks / ticks);
+    const float ns = command.run.unit->block_ns.load(std::memory_order_relaxed);
+    if (ns > 0) {
+      auto least = static_cast<uint64_t>(kLeastNs / ns);
       chunk = std::max<uint64_t>(std::min(least, (pieces + threads - 1) / threads), 1);
-      const float all = ticks * static_cast<float>(pieces);
-      if (all < kShortTicks) cut = kShortCut;
-      worth = static_cast<uint64_t>(std::min(all / kWakeTicks, static_cast<float>(threads)));
+      const float all = ns * static_cast<float>(pieces);
+      if (all < kShortNs) cut = kShortCut;
+      worth = static_cast<uint64_t>(std::min(all / kWakeNs, static_cast<float>(threads)));
     }
   }
   const bool in_order = command.kind == CommandKind::kernel && command.run.unit->begins_in_order();

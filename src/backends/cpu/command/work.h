@@ -13,9 +13,9 @@ class Executor;
 /// True if waking other threads for this command costs less than it saves.
 bool is_worth_sharing(const Command& command);
 /// The estimated time of a command; a long one if no estimate is known.
-float estimated_ticks(const Command& command);
+float estimated_ns(const Command& command);
 /// True if the time is worth waking a thread and waiting for it.
-bool is_worth_a_thread(float ticks);
+bool is_worth_a_thread(float ns);
 /// True for commands that any thread may run, since they take no time or a moment.
 bool is_light(const Command& command);
 /// The number of pieces of a command; for a kernel, of its blocks.

@@ -28,7 +28,7 @@ struct CodeUnit {
   bool has_large_stacks = false;    // most of the scratch memory is never touched
   uint64_t stack_bytes = 0;         // the stack that it uses below its entry
   /// The recent time of one block; 0: not run yet. Decides how many threads a launch gets.
-  mutable std::atomic<float> ticks_per_block{0};
+  mutable std::atomic<float> block_ns{0};
   const char* name = nullptr;  // the kernel's name, for profiles
 
   virtual ~CodeUnit() = default;

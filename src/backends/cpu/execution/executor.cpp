@@ -354,15 +354,14 @@ AddressRange Executor::find_defined(uint64_t address, uint64_t most_bytes) const
 void Executor::note_time(const CodeUnit& unit) const {
   KM_ASSERT(run_.blocks != 0, "a run took time for no block");
   // In shorter runs, entering generated code takes most of the time.
-  constexpr uint64_t kLeastTicks = 2000;
-  const float now = static_cast<float>(run_.ticks) / static_cast<float>(run_.blocks);
-  const float old = unit.ticks_per_block.load(std::memory_order_relaxed);
+  constexpr uint64_t kLeastTicks = ticks_of_ns(1'000);
+  const float now = ns_of_ticks(run_.ticks) / static_cast<float>(run_.blocks);
+  const float old = unit.block_ns.load(std::memory_order_relaxed);
   const bool is_short = run_.ticks < kLeastTicks;
   if (is_short && old != 0 && now > old) return;  // a short run only gives an upper bound
   // The estimate rises at once and falls slowly.
   const bool counts_alone = is_short || old == 0 || now > 4 * old;
-  unit.ticks_per_block.store(counts_alone ? now : 0.75F * old + 0.25F * now,
-                             std::memory_order_relaxed);
+  unit.block_ns.store(counts_alone ? now : 0.75F * old + 0.25F * now, std::memory_order_relaxed);
 }
 
 Result<Ending> Executor::run(LaunchRun& launch) {

@@ -41,8 +41,8 @@ constexpr size_t kAlternateStackBytes = 256 << 10;
 constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 
 constexpr int kMostHandlers = 16;
-// A check of the installed handler or of a thread's signal mask is trusted for about 30 us.
-constexpr uint64_t kTrustTicks = 100000;
+// A check of the installed handler or of a thread's signal mask is trusted for this time.
+constexpr uint64_t kTrustTicks = ticks_of_ns(50'000);
 
 /// The host's handlers of one signal, each of which was in place when ours was installed. Each has
 /// an entry function of its own (kEntries), which forwards foreign signals to it. A host handler

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/threads/futex.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -47,9 +48,9 @@ namespace detail {
 extern std::atomic<uint64_t> next_look;
 /// The time at which this thread was last inside the library.
 extern __thread uint64_t last_seen __attribute__((tls_model("initial-exec")));
-/// The longest absence of a host thread, in ticks, that leaves no time to install a handler. It
+/// The longest absence of a host thread that leaves no time to install a handler. It
 /// saves the system call of a check, which costs about as much as a launch.
-constexpr uint64_t kAbsenceTicks = 700;
+constexpr uint64_t kAbsenceTicks = ticks_of_ns(350);
 }  // namespace detail
 
 /// Installs the handler for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP, once per process. Foreign

@@ -125,9 +125,7 @@ class CommTask final : public Task {
       : name_(name), parts_(std::move(parts)) {}
   const char* name() const override { return name_; }
   uint64_t pieces() const override { return 1; }
-  float ticks() const override {
-    return static_cast<float>(comm::estimated_ns(parts_)) * kTicksPerNs;
-  }
+  float estimated_ns() const override { return static_cast<float>(comm::estimated_ns(parts_)); }
   Status run(uint64_t) const override {
     return make_error(KM_ERROR_INTERNAL, "%s has to be started", name_);
   }

@@ -86,7 +86,7 @@ class FftTask final : public StagedTask {
         transform_(std::move(transform)),
         execution_(std::move(execution)) {}
   const char* name() const override { return name_; }
-  float ticks() const override;
+  float estimated_ns() const override;
   uint64_t operations() const override { return operations_of(transform_->shape()); }
 
  private:
@@ -97,10 +97,10 @@ class FftTask final : public StagedTask {
   const std::shared_ptr<const fft::Execution> execution_;
 };
 
-float FftTask::ticks() const {
+float FftTask::estimated_ns() const {
   uint64_t ns = 0;
   for (int stage = 0; stage < execution_->stages(); ++stage) ns += execution_->estimated_ns(stage);
-  return static_cast<float>(ns) * kTicksPerNs;
+  return static_cast<float>(ns);
 }
 
 Status FftTask::run_stage(uint32_t stage, uint64_t piece) const {

@@ -12,7 +12,7 @@
 namespace km::cpu {
 namespace {
 
-constexpr float kWorthCutting = 100000;  // ticks
+constexpr float kWorthCuttingNs = 50'000;
 constexpr uint64_t kPiecesPerThread = 4;
 
 /// Solves item `item` of the batch with elements of the call's type; returns LAPACK's info.
@@ -33,16 +33,16 @@ class SolveTask final : public Task {
  public:
   SolveTask(const char* name, const kmb_solve_call& call, uint32_t threads)
       : name_(name), call_(call) {
-    if (ticks() >= kWorthCutting) {
+    if (estimated_ns() >= kWorthCuttingNs) {
       pieces_ = blas_parts(call.batch_count, kPiecesPerThread * threads, 1);
     }
   }
   const char* name() const override { return name_; }
   uint64_t operations() const override { return solve_operations(call_); }
   uint64_t pieces() const override { return pieces_; }
-  float ticks() const override {
-    constexpr float kFlopsPerTick = 8;  // less than products, which have blocks for the caches
-    return static_cast<float>(solve_operations(call_)) / kFlopsPerTick;
+  float estimated_ns() const override {
+    constexpr float kFlopsPerNs = 16;  // less than products, which have blocks for the caches
+    return static_cast<float>(solve_operations(call_)) / kFlopsPerNs;
   }
   Status run(uint64_t piece) const override {
     const BlasRange items = blas_range(call_.batch_count, pieces_, piece, 1);

@@ -117,7 +117,10 @@ class ProductTask final : public SparseTask {
         product_(product_of(call)),
         division_(divide(product_, threads)) {}
   uint64_t pieces() const override { return division_.pieces(); }
-  float ticks() const override { return static_cast<float>(steps_of(product_)); }
+  float estimated_ns() const override {
+    constexpr float kStepsPerNs = 2;
+    return static_cast<float>(steps_of(product_)) / kStepsPerNs;
+  }
   uint64_t operations() const override { return 2 * static_cast<uint64_t>(steps_of(product_)); }
 
  private:
@@ -151,7 +154,9 @@ class SolveTask final : public SparseTask {
         // Each piece sorts the entries by row once more.
         pieces_(std::clamp<uint64_t>(call.k / kLeastColumns, 1, threads)) {}
   uint64_t pieces() const override { return pieces_; }
-  float ticks() const override { return static_cast<float>(time_ns_of(system_, columns_ + 2)); }
+  float estimated_ns() const override {
+    return static_cast<float>(time_ns_of(system_, columns_ + 2));
+  }
 
  private:
   static constexpr uint64_t kLeastColumns = 16;

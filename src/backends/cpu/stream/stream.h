@@ -90,9 +90,9 @@ class Stream {
   bool is_ready() const { return state_.load(std::memory_order_relaxed) == kReady; }
   uint64_t ready_ticks() const { return ready_ticks_.load(std::memory_order_relaxed); }
   /// The time that a host thread has, after it queued work, to wait for the stream and run the work
-  /// itself: 1 to 2 us. It is longer if the work is long, because the thread that shares it decides
-  /// how many threads compete.
-  static constexpr uint64_t kLeastGraceTicks = 5000;
+  /// itself: 1 to 2.5 us. It is longer if the work is long, because the thread that shares it
+  /// decides how many threads compete.
+  static constexpr uint64_t kLeastGraceNs = 2'500;
   uint64_t grace_ticks() const { return grace_ticks_.load(std::memory_order_relaxed); }
 
  private:

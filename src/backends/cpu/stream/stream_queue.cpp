@@ -173,12 +173,12 @@ bool Stream::begin_inline(uint64_t* out_ticket) {
 }
 
 void Stream::make_ready() {
-  constexpr float kLeast = kLeastGraceTicks, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
+  constexpr float kLeast = kLeastGraceNs, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
   KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
             "a stream is released by a thread that does not own it, or has no work");
   const Command& next = *head_->next.load(std::memory_order_acquire);
-  const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
-  grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
+  const float grace = std::clamp(estimated_ns(next) * kOfWork, kLeast, kMost);
+  grace_ticks_.store(ticks_of_ns(static_cast<uint64_t>(grace)), std::memory_order_relaxed);
   const uint64_t now = now_ticks();
   if (!on_engine_thread()) look_after_host(now);
   ready_ticks_.store(now, std::memory_order_relaxed);

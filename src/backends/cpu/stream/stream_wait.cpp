@@ -13,7 +13,7 @@ namespace km::cpu {
 namespace {
 
 constexpr int kHelpDepth = 4;  // limit for chains of streams that wait for each other's events
-constexpr uint64_t kWayTicks = 5000;
+constexpr uint64_t kWayTicks = ticks_of_ns(2'500);
 
 }  // namespace
 

@@ -209,7 +209,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
     found = take(out_item, true);
     // A stream that became ready recently is left to the thread that waits for it, and its cache
     // lines are not touched, unless its owner needs help.
-    const uint64_t next = now + Stream::kLeastGraceTicks;
+    const uint64_t next = now + ticks_of_ns(Stream::kLeastGraceNs);
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0)
       arch::spin_hint();
   }

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/execution/stall.h"
+#include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/idle_workers.h"
 #include "backends/cpu/threads/thread_pool_options.h"
 #include "base/result.h"
@@ -83,8 +84,8 @@ class ThreadPool final : public StallRelief {
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
  private:
-  static constexpr uint64_t kSpinTicks = 100000;  // 20 to 50 us
-  static constexpr uint64_t kSliceTicks = 3000000;
+  static constexpr uint64_t kSpinTicks = ticks_of_ns(50'000);
+  static constexpr uint64_t kSliceTicks = ticks_of_ns(1'500'000);
   static constexpr int kPriorities = 3;
   static constexpr uint32_t kMaxJobs = 64;
   static constexpr uint32_t kMaxSpares = 256;

@@ -9,9 +9,11 @@ namespace km::arch {
 // processors.
 inline void spin_hint() { asm volatile("isb" ::: "memory"); }
 
+constexpr uint64_t kTicksPerNs = 3;
+
 /// The counter of the system runs at its own frequency, from 24 MHz to 1 GHz, and is scaled.
 inline uint64_t cycle_counter() {
-  constexpr uint64_t kTicksPerSecond = 3'000'000'000;
+  constexpr uint64_t kTicksPerSecond = kTicksPerNs * 1'000'000'000;
   uint64_t count, frequency;
   asm volatile("mrs %0, cntvct_el0" : "=r"(count));
   asm("mrs %0, cntfrq_el0" : "=r"(frequency));
