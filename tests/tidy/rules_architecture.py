@@ -41,6 +41,16 @@ WORDS = [
      "'%s': code for one processor lies in its folder; base/arch/attributes.h has conventions"),
 ]
 
+# Of code without its strings: orders that one processor gives by itself, and times by its counter.
+PORTABLE = [
+    ("order", r"\bvolatile\b|\b__sync_\w+|\b__atomic_\w+\(\s*&|\bmemory_order_consume\b",
+     "'%s' is no way to publish to other threads: a std::atomic with its order's name is"),
+    ("times", r"\b\w*(?:[tT]icks|[cC]ycles)\w*(?:\(\))?\s*(?:[=+-]|[<>]=?|\{)\s*[1-9][\d'.eEF]*",
+     "'%s' counts ticks, whose length the processor decides: say ticks_of_ns(NUMBER)"),
+    ("times", r"\bk\w*(?:Timeout|Grace|Delay|Interval|Period)\s*=\s*\d[\d']*",
+     "'%s' has no unit: its name ends in Ns, Us, Ms or S, or it is a std::chrono duration"),
+]
+
 
 def is_home(file: File) -> bool:
     return HOME.search(file.path) is not None
@@ -90,4 +100,7 @@ def run(files: list) -> list:
             found.append(Finding("architecture", file.path, 1, text))
         elif file.is_code:
             found += words(file) + inner_includes(file)
+            for rule, pattern, text in PORTABLE:
+                if rule != "times" or not CHOOSES.match(file.path):
+                    found += file.find(rule, pattern, text)
     return found
