@@ -35,11 +35,45 @@ constexpr uint32_t kDeviceScope = static_cast<uint32_t>(spv::Scope::Device);
 }  // namespace
 
 void Shader::keep_fault(V kind, const ptx::Instruction& at, V address, uint32_t size_bytes) {
-  if_then(b.CreateICmpEQ(load(fault_kind_), u32(0)), [&] {
-    store(fault_kind_, kind);
-    store(fault_line_, u32(at.location.line));
-    store(fault_address_, address);
-    store(fault_size_, u32(size_bytes));
+  V line = u32(at.location.line), size = u32(size_bytes);
+  if (!in_block_faults_) return keep_to_end(kind, line, address, size);
+  has_block_fault_ = true;
+  V is_first = b.CreateICmpEQ(load(block_fault_.kind), u32(0));
+  const auto keep = [&](const Variable& variable, V content) {
+    store(variable, b.CreateSelect(is_first, content, load(variable)));
+  };
+  keep(block_fault_.line, line);
+  keep(block_fault_.address, address);
+  keep(block_fault_.size, size);
+  keep(block_fault_.kind, kind);
+}
+
+void Shader::keep_to_end(V kind, V line, V address, V size_bytes) {
+  if_then(b.CreateICmpEQ(load(fault_.kind), u32(0)), [&] {
+    store(fault_.kind, kind);
+    store(fault_.line, line);
+    store(fault_.address, address);
+    store(fault_.size, size_bytes);
+  });
+}
+
+void Shader::begin_block_faults() {
+  in_block_faults_ = input.options.checked;
+  has_block_fault_ = false;
+  if (!in_block_faults_) return;
+  store(block_fault_.kind, u32(0));
+  store(block_fault_.line, u32(0));
+  store(block_fault_.address, u64(0));
+  store(block_fault_.size, u32(0));
+}
+
+void Shader::end_block_faults() {
+  in_block_faults_ = false;
+  if (!std::exchange(has_block_fault_, false)) return;
+  V kind = load(block_fault_.kind);
+  if_then(b.CreateICmpNE(kind, u32(0)), [&] {
+    keep_to_end(kind, load(block_fault_.line), load(block_fault_.address),
+                load(block_fault_.size));
   });
 }
 
@@ -48,17 +82,18 @@ void Shader::keep_ended_loop() {
 }
 
 void Shader::begin_faults() {
-  fault_kind_ = new_variable(b.getInt32Ty());
-  fault_line_ = new_variable(b.getInt32Ty());
-  fault_address_ = new_variable(b.getInt64Ty());
-  fault_size_ = new_variable(b.getInt32Ty());
-  store(fault_kind_, u32(0));
+  auto *word_type = b.getInt32Ty(), *address_type = b.getInt64Ty();
+  fault_ = {new_variable(word_type), new_variable(word_type), new_variable(address_type),
+            new_variable(word_type)};
+  block_fault_ = {new_short_variable(word_type), new_short_variable(word_type),
+                  new_short_variable(address_type), new_short_variable(word_type)};
+  store(fault_.kind, u32(0));
 }
 
 void Shader::end_faults() {
-  V kind = load(fault_kind_);
+  V kind = load(fault_.kind);
   if_then(b.CreateICmpNE(kind, u32(0)), [&] {
-    note_fault(kind, load(fault_line_), load(fault_address_), load(fault_size_), {});
+    note_fault(kind, load(fault_.line), load(fault_.address), load(fault_.size), {});
   });
 }
 

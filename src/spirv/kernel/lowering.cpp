@@ -21,16 +21,19 @@ using ptx::Type;
 bool Lowering::lower_block(simt::BlockId block) {
   s.begin_block(block);
   s.load_phis(block);
+  s.begin_block_faults();
+  bool goes_on = true;
   for (const simt::Inst& inst : s.kernel.blocks[block].insts) {
     if (runs_in_step(inst)) {
       lower_in_step(inst, nullptr);
       continue;
     }
-    const bool goes_on = lower(inst);
+    goes_on = lower(inst);
     s.take_refusal(*inst.ptx);
-    if (!goes_on) return false;
+    if (!goes_on) break;
   }
-  return true;
+  s.end_block_faults();
+  return goes_on;
 }
 
 void Lowering::lower_in_step(const simt::Inst& inst, V active) {

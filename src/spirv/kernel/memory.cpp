@@ -38,6 +38,9 @@ Memory::Memory(Shader& shader) : s(shader), b(shader.b) {
       has_local_pointers_ = has_local_pointers_ || inst.ptx->has(Modifier::local);
     }
   }
+  if (s.input.options.checked) {
+    groups_.emplace(s.kernel, !has_shared_pointers_ && !has_local_pointers_);
+  }
 }
 
 Memory::Place Memory::place_of(const simt::Inst& inst, const Operand& operand) {
@@ -153,6 +156,39 @@ V Memory::allocation_of(V address, uint32_t size_bytes) {
   });
 }
 
+/// A word with a bit for each place of the group that is allocated. All threads make as many rounds
+/// (`loses_loop_values`).
+V Memory::allocated_places(const AccessGroup& group, V first) {
+  const auto index = s.new_short_variable(b.getInt32Ty());
+  const auto places = s.new_short_variable(b.getInt32Ty());
+  s.store(index, s.u32(0));
+  s.store(places, s.u32(0));
+  s.loop([&] {
+    V place = s.load(index);
+    V distance = b.CreateMul(b.CreateZExt(place, b.getInt64Ty()), s.u64(group.stride_bytes));
+    V found = is_allocated(b.CreateAdd(first, distance), group.size_bytes);
+    V bit = b.CreateShl(b.CreateZExt(found, b.getInt32Ty()), place);
+    s.store(places, b.CreateOr(s.load(places), bit));
+    V next = b.CreateAdd(place, s.u32(1));
+    s.store(index, next);
+    return b.CreateICmpULT(next, s.u32(group.count));
+  });
+  return s.load(places);
+}
+
+V Memory::is_member_allocated(const AccessGroups::Member& member, V address) {
+  auto known = allocated_.find(member.group);
+  if (known == allocated_.end()) {
+    const AccessGroup& group = (*groups_)[member.group];
+    const uint64_t before_bytes = uint64_t{member.index} * group.stride_bytes;
+    V places = allocated_places(group, b.CreateSub(address, s.u64(before_bytes)));
+    known = allocated_.emplace(member.group, s.new_short_variable(b.getInt32Ty())).first;
+    s.store(known->second, places);
+  }
+  V bit = b.CreateAnd(s.load(known->second), s.u32(uint32_t{1} << member.index));
+  return b.CreateICmpNE(bit, s.u32(0));
+}
+
 void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
                      uint32_t align_bytes, const Access& access) {
   const bool is_named = place.space == Space::param && !place.is_computed;
@@ -161,7 +197,7 @@ void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_b
   }
   V low_bits = b.CreateAnd(place.address, s.u64(align_bytes - 1));
   V aligned = align_bytes == 1 ? b.getTrue() : b.CreateICmpEQ(low_bits, s.u64(0));
-  V inside = is_inside(place, size_bytes);
+  V inside = is_inside(inst, place, size_bytes);
   s.if_else(
       b.CreateAnd(aligned, inside), [&] { access(place); },
       [&] {
@@ -180,11 +216,13 @@ V Memory::is_parameter(V address, uint32_t size_bytes) {
 }
 
 /// True if the bytes lie in memory of the place's space.
-V Memory::is_inside(const Place& place, uint32_t size_bytes) {
+V Memory::is_inside(const simt::Inst& inst, const Place& place, uint32_t size_bytes) {
   const auto& layout = s.input.analysed.layout;
   if (place.space == Space::param) return is_parameter(place.address, size_bytes);
   if (place.space == Space::global || place.space == Space::constant) {
-    V found = is_allocated(place.address, size_bytes);
+    const AccessGroups::Member* const member = groups_->find(inst);
+    V found = member != nullptr ? is_member_allocated(*member, place.address)
+                                : is_allocated(place.address, size_bytes);
     if (!has_param_pointers_) return found;
     return b.CreateOr(found, is_parameter(place.address, size_bytes));
   }

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
+#include "spirv/kernel/access_groups.h"
 #include "spirv/kernel/shader.h"
 
 namespace km::spirv {
@@ -43,7 +46,10 @@ class Memory {
                uint32_t align_bytes, const Access& access);
   V is_allocated(V address, uint32_t size_bytes);
   V allocation_of(V address, uint32_t size_bytes);
-  V is_inside(const Place& place, uint32_t size_bytes);
+  /// A check that stands for all accesses of a group, at the first of them.
+  V is_member_allocated(const AccessGroups::Member& member, V address);
+  V allocated_places(const AccessGroup& group, V first);
+  V is_inside(const simt::Inst& inst, const Place& place, uint32_t size_bytes);
   bool is_known_inside(const Place& place, uint32_t size_bytes, uint32_t align_bytes) const;
 
   V load(const Place& place, uint32_t bits, uint32_t align_bytes, bool is_volatile);
@@ -66,6 +72,8 @@ class Memory {
   Shader& s;
   llvm::IRBuilder<>& b;
   bool has_shared_pointers_ = false, has_local_pointers_ = false, has_param_pointers_ = false;
+  std::optional<AccessGroups> groups_;  // in checked code
+  std::map<uint32_t, Shader::Variable> allocated_;  // a bit for each place of a group
 };
 
 }  // namespace km::spirv

@@ -89,6 +89,11 @@ class Shader : public ShaderInterface {
   // ---- Faults.
   /// Keeps the thread's first stray access, which finish() notes.
   void keep_fault(V kind, const ptx::Instruction& at, V address, uint32_t size_bytes);
+  /// Between these two calls, in straight code of checked kernels, keep_fault() writes to short
+  /// variables: a store to one that is kept over loops is a loop over lanes in some drivers, whose
+  /// compilers took minutes for a hundred accesses.
+  void begin_block_faults();
+  void end_block_faults();
   void note_fault(V kind, V line, V address, V size_bytes, const std::vector<V>& words);
   void note_fault(FaultKind kind, const ptx::Instruction& at, V address, V size_bytes,
                   const std::vector<V>& words = {});
@@ -99,6 +104,10 @@ class Shader : public ShaderInterface {
  private:
   Id kept_word(uint32_t slot);
   void declare_kept_words();
+  struct Fault {
+    Variable kind, line, address, size;
+  };
+  void keep_to_end(V kind, V line, V address, V size_bytes);
   bool keeps_faults() const { return input.options.checked || facts.most_loop_iterations != 0; }
   void begin_faults();
   void end_faults();
@@ -116,7 +125,8 @@ class Shader : public ShaderInterface {
   std::vector<uint8_t> in_variable_;
   std::vector<std::optional<Variable>> variables_, phi_variables_;
   simt::BlockId current_ = 0;
-  Variable fault_kind_, fault_line_, fault_address_, fault_size_;
+  Fault fault_, block_fault_;
+  bool in_block_faults_ = false, has_block_fault_ = false;
 };
 
 }  // namespace km::spirv

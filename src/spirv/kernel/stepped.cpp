@@ -170,17 +170,16 @@ void Stepped::emit_block(BlockId block) {
       s.forget_values();
       if (!begun) s.load_phis(block);
       begun = true;
-      for (; i < count && !runs_in_step(one.insts[i]); ++i) {
-        const bool goes_on = lowering_.lower(one.insts[i]);
+      s.begin_block_faults();
+      bool goes_on = true;
+      for (; goes_on && i < count && !runs_in_step(one.insts[i]); ++i) {
+        goes_on = lowering_.lower(one.insts[i]);
         s.take_refusal(*one.insts[i].ptx);
-        if (goes_on) continue;
-        finish_thread();
-        ended = true;
-        return;
       }
-      if (i < count) return;
-      ended = true;
-      emit_end(block);
+      s.end_block_faults();
+      ended = !goes_on || i == count;
+      if (!goes_on) return finish_thread();
+      if (ended) emit_end(block);
     });
     if (ended) return;
     s.forget_values();

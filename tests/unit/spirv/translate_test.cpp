@@ -163,15 +163,23 @@ constexpr char kFused[] = R"(.version 8.0
 }
 )";
 
-/// The number of GLSL's instruction Fma in a shader.
-size_t count_fma(const Code& code) {
-  constexpr size_t kHeaderWords = 5, kInstruction = 4;
+/// The number of instructions of a shader of which `counts`, given the opcode and the words, is true.
+template <class Counts>
+size_t count_instructions(const Code& code, const Counts& counts) {
+  constexpr size_t kHeaderWords = 5;
   size_t count = 0;
   for (size_t i = kHeaderWords; i < code.size(); i += code[i] >> 16) {
-    const bool extended = (code[i] & 0xffff) == static_cast<uint32_t>(spv::Op::OpExtInst);
-    if (extended && code[i + kInstruction] == GLSLstd450Fma) ++count;
+    if (counts(static_cast<spv::Op>(code[i] & 0xffff), &code[i])) ++count;
   }
   return count;
+}
+
+/// The number of GLSL's instruction Fma in a shader.
+size_t count_fma(const Code& code) {
+  constexpr size_t kInstruction = 4;
+  return count_instructions(code, [](spv::Op op, const uint32_t* words) {
+    return op == spv::Op::OpExtInst && words[kInstruction] == GLSLstd450Fma;
+  });
 }
 
 TEST(Translate, TheDevicesOwnFmaIsUsedWhereItIsExact) {
@@ -293,6 +301,44 @@ TEST(Translate, LanesWithoutAThreadSkipTheKernelWhereTheyWouldLoop) {
     validate(**program, 0);
     EXPECT_EQ(reads_lane(*translate(**program, 0, {})), idle_lanes_loop);
   }
+}
+
+/// A kernel with so many loads and stores of words, `stride_bytes` apart.
+std::string copies_of(uint32_t count, uint32_t stride_bytes) {
+  std::string text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry copies(.param .u64 from, .param .u64 to)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+)";
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string offset = "+" + std::to_string(i * stride_bytes);
+    text += "  ld.global.u32 %r, [%rd1" + offset + "];\n  st.global.u32 [%rd2" + offset +
+            "], %r;\n";
+  }
+  return text + "  ret;\n}\n";
+}
+
+/// The searches of the table of allocations, and the note of a fault, that drivers inline.
+size_t calls_of(const std::string& text) {
+  const auto module = ptx::parse(text, "copies.ptx");
+  EXPECT_TRUE(module);
+  const auto program = Program::load(*module, lavapipe(), {.checked = true});
+  EXPECT_TRUE(program);
+  validate(**program, 0);
+  return count_instructions(*translate(**program, 0, {.checked = true}),
+                            [](spv::Op op, const uint32_t*) { return op == spv::Op::OpFunctionCall; });
+}
+
+TEST(Translate, AccessesFromOneAddressShareASearchForTheirMemory) {
+  EXPECT_EQ(calls_of(copies_of(2, 4)), 2 * 2 + 1u);    // too few to share one
+  EXPECT_EQ(calls_of(copies_of(32, 4)), 2 + 1u);       // each place has a bit of a word
+  EXPECT_EQ(calls_of(copies_of(33, 4)), 2 + 2 + 1u);   // a second word would have one place
+  EXPECT_EQ(calls_of(copies_of(40, 12)), 2 * 2 + 1u);  // places 12 bytes apart
 }
 
 TEST(Translate, EqualInputsGiveEqualWords) {
