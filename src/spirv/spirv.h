@@ -181,6 +181,8 @@ enum class FaultKind : uint32_t {
   trap = 3,
   deadlock = 5,    // threads of a block wait for each other for ever
   ended_loop = 6,  // the driver has ended a loop: DeviceFacts::most_loop_iterations
+  stack_overflow = 7,
+  no_function = 8,  // a call through a pointer that holds no function
   assertion = 4,   // address is that of four 64-bit words: message, file, line, function
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "simt/kernel/shared_memory.h"
+#include "simt/transform/inline/dynamic_stack.h"
 
 namespace km::spirv {
 
@@ -283,8 +284,11 @@ V ShaderInterface::symbol_address(const ptx::Operand& operand) {
   switch (symbol.space) {
     case ptx::Space::shared:
       return place(input.analysed.layout.shared);
-    case ptx::Space::local:
-      return place(input.analysed.layout.local);
+    case ptx::Space::local: {
+      V address = place(input.analysed.layout.local);
+      if (!simt::is_stack(symbol)) return address;
+      return b.CreateOr(address, u64(uint64_t{kLocalTag} << 32));
+    }
     case ptx::Space::param:
       return parameter_address(operand);
     default:

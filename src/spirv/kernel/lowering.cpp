@@ -8,6 +8,7 @@
 #include "ptx/forms.h"
 #include "ptx/names.h"
 #include "simt/kernel/nan_bits.h"
+#include "simt/transform/make_instruction.h"
 #include "spirv/kernel/modes.h"
 
 namespace km::spirv {
@@ -17,6 +18,21 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
+
+namespace {
+
+FaultKind fault_of_trap(const ptx::Instruction& trap) {
+  switch (simt::trap_reason(trap)) {
+    case simt::FaultKind::stack_overflow:
+      return FaultKind::stack_overflow;
+    case simt::FaultKind::no_function:
+      return FaultKind::no_function;
+    default:
+      return FaultKind::trap;
+  }
+}
+
+}  // namespace
 
 bool Lowering::lower_block(simt::BlockId block) {
   s.begin_block(block);
@@ -85,7 +101,7 @@ bool Lowering::lower(const simt::Inst& inst) {
       return lower_call(inst);
     case Family::control:
       if (ptx.opcode != Opcode::trap) return true;
-      s.note_fault(FaultKind::trap, ptx, s.u64(0), s.u32(0));
+      s.note_fault(fault_of_trap(ptx), ptx, s.u64(0), s.u32(0));
       return false;
     default:
       break;

@@ -29,7 +29,9 @@ bool names_shared(const ptx::Instruction& instruction) {
 }  // namespace
 
 /// Generic addresses are in shared or local memory only if the kernel converts such addresses.
-Memory::Memory(Shader& shader) : s(shader), b(shader.b) {
+Memory::Memory(Shader& shader)
+    : s(shader), b(shader.b), has_stack_(shader.input.info.has_stack) {
+  has_local_pointers_ = has_stack_;
   for (const simt::BasicBlock& block : s.kernel.blocks) {
     for (const simt::Inst& inst : block.insts) {
       if (inst.ptx->opcode != Opcode::cvta || inst.ptx->has(Modifier::to)) continue;
@@ -56,6 +58,9 @@ Memory::Place Memory::place_of(const simt::Inst& inst, const Operand& operand) {
   const bool is_short = base->type->bits() == 32;  // as addresses in a window may be
   base = b.CreateZExtOrTrunc(base, b.getInt64Ty());
   place.address = operand.offset == 0 ? base : b.CreateAdd(base, place.address);
+  if (place.space == Space::local && has_stack_) {
+    place.address = b.CreateAnd(place.address, s.u64(UINT32_MAX));
+  }
   if (place.space != Space::param) return place;
   if (is_short) place.address = whole_parameter_address(place.address);
   place.is_computed = true;
@@ -423,9 +428,28 @@ void Memory::lower_address(const simt::Inst& inst) {
   const uint32_t tag = names_shared(ptx) ? kSharedTag : ptx.has(Modifier::local) ? kLocalTag : 0;
   if (tag != 0) {
     V window = s.u64(uint64_t{tag} << kUpper);
-    content = ptx.has(Modifier::to) ? b.CreateSub(content, window) : b.CreateAdd(content, window);
+    if (has_stack_ && tag == kLocalTag) {  // addresses on the stack have the tag already
+      content = ptx.has(Modifier::to) ? b.CreateAnd(content, s.u64(UINT32_MAX))
+                                      : b.CreateOr(content, window);
+    } else {
+      content = ptx.has(Modifier::to) ? b.CreateSub(content, window) : b.CreateAdd(content, window);
+    }
   }
   s.define_result(inst, ptx.operands[0].reg, content, Type::u64);
+}
+
+/// Notes a copy in checked code one of whose addresses is no multiple of its size, as the checks of
+/// its words cannot. The source of a copy that takes nothing of it counts for nothing.
+void Memory::check_copy(const simt::Inst& inst, V from, V to, V kept, uint32_t size_bytes) {
+  if (!s.input.options.checked) return;
+  const auto check = [&](V address, V counts) {
+    V low_bits = b.CreateAnd(address, s.u64(size_bytes - 1));
+    s.if_then(b.CreateAnd(counts, b.CreateICmpNE(low_bits, s.u64(0))), [&] {
+      s.keep_fault(s.u32(word(FaultKind::misaligned_address)), *inst.ptx, address, size_bytes);
+    });
+  };
+  check(from, b.CreateICmpNE(kept, s.u32(0)));
+  check(to, b.getTrue());
 }
 
 /// cp.async copies at once; its groups are complete when they are committed.
@@ -452,6 +476,7 @@ void Memory::lower_copy(const simt::Inst& inst) {
   const Place to = place_of(inst, ptx.operands[0]);
   // The first space that the instruction names is the destination's.
   const Place from{Space::global, place_of(inst, ptx.operands[1]).address};
+  check_copy(inst, from.address, to.address, kept, bytes);
   const auto words = s.new_short_variable(b.getInt32Ty());
   for (uint32_t i = 0; i < bytes; i += 4) {
     s.store(words, s.u32(0));

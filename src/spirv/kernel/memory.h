@@ -36,6 +36,7 @@ class Memory {
 
   V whole_parameter_address(V address);
   V is_parameter(V address, uint32_t size_bytes);
+  void check_copy(const simt::Inst& inst, V from, V to, V kept, uint32_t size_bytes);
   bool refuse_untorn(const ptx::Instruction& ptx, uint32_t bits);
   Place place_of(const simt::Inst& inst, const ptx::Operand& operand);
   /// Calls `access` for each space that the place may be in, where it is in that one, unless a
@@ -72,6 +73,8 @@ class Memory {
   Shader& s;
   llvm::IRBuilder<>& b;
   bool has_shared_pointers_ = false, has_local_pointers_ = false, has_param_pointers_ = false;
+  /// Addresses on the stack of alloca have the tag of local memory wherever they are.
+  const bool has_stack_;
   std::optional<AccessGroups> groups_;  // in checked code
   std::map<uint32_t, Shader::Variable> allocated_;  // a bit for each place of a group
 };

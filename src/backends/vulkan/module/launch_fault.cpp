@@ -52,6 +52,12 @@ Error error_of(Epoch& epoch, const spirv::FaultRecord& record) {
       return make_error(KM_ERROR_TRAP,
                         "trap: the kernel calls __trap() or abort(), or certainly dereferences a "
                         "null pointer there, which compilers replace by a trap");
+    case spirv::FaultKind::stack_overflow:
+      return make_error(KM_ERROR_STACK_OVERFLOW,
+                        "stack overflow: calls are nested too deeply or alloca takes too much");
+    case spirv::FaultKind::no_function:
+      return make_error(KM_ERROR_ILLEGAL_INSTRUCTION,
+                        "the kernel calls through a pointer that is not the address of a function");
     case spirv::FaultKind::assertion:
       return failed_assertion(epoch, record);
     case spirv::FaultKind::deadlock:

@@ -147,9 +147,10 @@ void make_stack_explicit(ptx::Function& function, uint64_t stack_bytes) {
   if (allocates_stack(function)) Rewriter(function, stack_bytes).run();
 }
 
+bool is_stack(const ptx::Symbol& symbol) { return symbol.name == kStackName; }
+
 bool has_stack(const ptx::Function& function) {
-  return std::any_of(function.symbols.begin(), function.symbols.end(),
-                     [](const ptx::Symbol& symbol) { return symbol.name == kStackName; });
+  return std::any_of(function.symbols.begin(), function.symbols.end(), is_stack);
 }
 
 }  // namespace km::simt

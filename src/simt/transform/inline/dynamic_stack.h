@@ -12,6 +12,9 @@ bool allocates_stack(const ptx::Function& function);
 /// exceeds it ends with a fault.
 void make_stack_explicit(ptx::Function& function, uint64_t stack_bytes);
 
+/// True if the symbol is the stack that make_stack_explicit() has made.
+bool is_stack(const ptx::Symbol& symbol);
+
 /// True if make_stack_explicit() has given the function's threads a stack.
 bool has_stack(const ptx::Function& function);
 
