@@ -1,6 +1,9 @@
 // Runs the kernel tests on the device KM_TEST_DEVICE names. --gtest_filter=Group.name picks some;
 // --write-forms renews tested_forms.txt. KM_TEST_LEFT_OUT names the tests that the device cannot
-// pass (harness/left_out.h).
+// pass (harness/left_out.h). KM_TEST_LIMIT_S=N ends the process by SIGPROF in a test that takes more
+// seconds of processor time.
+#include <sys/time.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +32,24 @@ bool lacks_requested_isa() {
   return status == KM_ERROR_NOT_SUPPORTED;
 }
 
+/// ProcessorTimeLimit bounds each test by the time of all threads, which other programs that share
+/// the machine do not change.
+class ProcessorTimeLimit : public testing::EmptyTestEventListener {
+ public:
+  explicit ProcessorTimeLimit(const char* seconds) : limit_s_(std::atol(seconds)) {}
+
+  void OnTestStart(const testing::TestInfo&) override { set_timer(limit_s_); }
+  void OnTestEnd(const testing::TestInfo&) override { set_timer(0); }
+
+ private:
+  static void set_timer(time_t seconds) {
+    const itimerval timer{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+  }
+
+  const time_t limit_s_;
+};
+
 /// Runs the tests that the list leaves, or those that it names as refused, which must fail.
 int run_tests() {
   const km::kernels::LeftOutList left_out;
@@ -48,6 +69,9 @@ int main(int argc, char** argv) {
   if (lacks_requested_isa()) {
     std::fprintf(stderr, "skipped: this processor lacks %s\n", std::getenv("KM_CPU_ISA"));
     return kSkipped;
+  }
+  if (const char* const limit_s = std::getenv("KM_TEST_LIMIT_S"); limit_s != nullptr) {
+    testing::UnitTest::GetInstance()->listeners().Append(new ProcessorTimeLimit(limit_s));
   }
   const bool write_forms = argc == 2 && std::strcmp(argv[1], "--write-forms") == 0;
   auto* coverage = new km::kernels::Coverage;  // the list of listeners owns it
