@@ -55,7 +55,9 @@ Stepped::Stepped(Shader& shader, const std::vector<const ptx::Instruction*>& spi
     for (const simt::Inst& inst : one.insts) {
       const bool spins =
           std::find(spin_headers.begin(), spin_headers.end(), inst.ptx) != spin_headers.end();
-      if (spins) yields_[block] = 1;
+      if (!spins) continue;
+      yields_[block] = 1;
+      has_stamps_ = true;
     }
   }
   s.keep_all_in_variables();
@@ -103,6 +105,17 @@ V Stepped::is_ready(V state) {
   return s.load(ready);
 }
 
+/// Gives the members of a warp operation one key, however often each of them went round a loop that
+/// waits: otherwise those with the lowest would go on, and leave the others waiting for them. All of
+/// them find that they are ready in the same step, so that the stamp of the last one will do.
+void Stepped::agree_on_key(V state) {
+  if (!has_stamps_) return;
+  V stamp = b.CreateLShr(s.load(current_), s.u32(kStateBits));
+  stamp = b.CreateSelect(b.CreateICmpULE(stamp, s.u32(kMostStamp)), stamp, s.u32(0));
+  s.store(stamp_, stamp);
+  s.store(key_, b.CreateOr(b.CreateShl(stamp, s.u32(kStateBits)), state));
+}
+
 void Stepped::find_key() {
   V state = s.load(state_);
   V key = b.CreateOr(b.CreateShl(s.load(stamp_), s.u32(kStateBits)), state);
@@ -120,8 +133,9 @@ void Stepped::find_key() {
   V waits = b.CreateAnd(odd, b.CreateICmpULT(state, s.u32(kAtBarrier)));
   V has_members = b.CreateICmpNE(s.load(members_), s.u32(0));
   s.if_then(b.CreateAnd(waits, has_members), [&] {
-    V ready = is_ready(state);
-    s.if_then(b.CreateNot(ready), [&] { s.store(key_, s.u32(kBlockedKey)); });
+    s.if_else(
+        is_ready(state), [&] { agree_on_key(state); },
+        [&] { s.store(key_, s.u32(kBlockedKey)); });
   });
 }
 

@@ -21,6 +21,7 @@ class Stepped {
   V step();
   void find_key();
   V is_ready(V state);
+  void agree_on_key(V state);
   void emit_block(simt::BlockId block);
   void emit_after(simt::BlockId block);
   void emit_end(simt::BlockId block);
@@ -43,7 +44,7 @@ class Stepped {
   std::vector<simt::BlockId> blocks_;  // in the order of states
   std::vector<std::vector<uint32_t>> slots_;
   std::vector<uint8_t> yields_;  // by block: threads that come back to it let others go first
-  bool has_warp_syncs_ = false;
+  bool has_warp_syncs_ = false, has_stamps_ = false;
   Shader::Variable state_, key_, turn_, members_, resume_, counted_, count_, stamp_, current_;
   Shader::Variable waits_at_;  // the line of the operation at which the thread has last waited
 };
