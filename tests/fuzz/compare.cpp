@@ -163,7 +163,9 @@ Loaded load(const std::string& text) {
 
 std::vector<Outcome> compare(const std::vector<Kernel>& kernels,
                              const std::function<bool()>& goes_on) {
-  const Loaded loaded = load(module_text(kernels));
+  const std::string text = module_text(kernels);
+  const kernels::Session* owner = &session();
+  Loaded loaded = load(text);
   std::vector<Outcome> outcomes;
   if (!loaded.module && kernels.size() == 1) return {loaded.failure};
   if (!loaded.module) {
@@ -172,7 +174,12 @@ std::vector<Outcome> compare(const std::vector<Kernel>& kernels,
   }
   for (const Kernel& kernel : kernels) {
     if (!goes_on()) break;
-    outcomes.push_back(compare_loaded(*loaded.module, loaded.parsed, kernel));
+    if (&session() != owner) {  // the kernel before made a fault, which stays with its context
+      owner = &session();
+      loaded = load(text);
+    }
+    outcomes.push_back(loaded.module ? compare_loaded(*loaded.module, loaded.parsed, kernel)
+                                     : loaded.failure);
   }
   return outcomes;
 }

@@ -9,9 +9,7 @@ namespace {
 
 const char* g_target = "sm_100a";
 
-constexpr const char* kHeader = R"(
-.address_size 64
-.const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
+constexpr const char* kHeader = R"(.const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
 .global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};
 
 .func (.reg .b32 r) mix(.reg .b32 a, .reg .b32 b)
@@ -322,8 +320,12 @@ void add_written(const std::vector<Statement>& statements, std::set<std::string>
 const char* device_target() { return g_target; }
 void set_device_target(const char* target) { g_target = target; }
 
+std::string module_header() {
+  return ".version 9.5\n.target " + std::string(device_target()) + "\n.address_size 64\n";
+}
+
 std::string module_text(const std::vector<Kernel>& kernels) {
-  std::string text = ".version 9.5\n.target " + std::string(device_target()) + kHeader;
+  std::string text = module_header() + kHeader;
   for (const Kernel& kernel : kernels) text += kernel_text(kernel);
   return text;
 }

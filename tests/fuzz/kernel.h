@@ -56,6 +56,8 @@ const char* device_target();
 /// Sets the target, before the first kernel is made, for devices that do not have sm_100a.
 void set_device_target(const char* target);
 
+/// The first lines of a module for that target.
+std::string module_header();
 /// A module with these kernels and the functions that they call.
 std::string module_text(const std::vector<Kernel>& kernels);
 

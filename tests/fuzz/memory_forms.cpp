@@ -99,11 +99,11 @@ std::string space_name(const ptx::Instruction& in) {
   return space == ptx::Space::generic ? "" : std::string(ptx::text_of(space));
 }
 
-/// Whether PTX has this combination, as the parser sees it.
+/// Whether PTX has this combination for the device under test, as the parser sees it.
 bool parses(std::string text) {
   for (size_t at = text.find('?'); at != std::string::npos; at = text.find('?')) text[at] = '0';
   const std::string module =
-      reference::module_header(true) +
+      module_header() +
       ".visible .entry k() {\n"
       ".reg .b16 %h0; .reg .b32 %r0; .reg .b64 %l0, %y3; .reg .f32 %f0; .reg .f64 %d0;\n" +
       text + "\nret;\n}\n";
