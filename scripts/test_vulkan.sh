@@ -69,7 +69,8 @@ done
 awk -F'\t' '{ p += $3; f += $4; s += $5; e += $6; if ($2 != 0 || $6 != 0) bad++ }
   END { printf "%d tests passed, %d failed, %d skipped, %d ended; %d groups went wrong\n",
         p, f, s, e, bad }' "$out/results.tsv"
-sed -nE 's/^\[  (FAILED|ENDED )  ?\] ([A-Za-z0-9]+\.[A-Za-z0-9_]+) \(.*/\2: \1/p' "$out"/*.txt | sort -u
+sed -nE 's/^\[  (FAILED|ENDED )  ?\] ([A-Za-z0-9]+\.[A-Za-z0-9_]+) \(.*/\2: \1/p' "$out"/*.txt |
+  sort -u
 
 # The refused tests of the list, and the demo's pictures beside those of the CPU.
 status=0

@@ -183,7 +183,7 @@ enum class FaultKind : uint32_t {
   ended_loop = 6,  // the driver has ended a loop: DeviceFacts::most_loop_iterations
   stack_overflow = 7,
   no_function = 8,  // a call through a pointer that holds no function
-  assertion = 4,   // address is that of four 64-bit words: message, file, line, function
+  assertion = 4,    // address is that of four 64-bit words: message, file, line, function
 };
 
 /// The first fault of a launch. The thread that changes `kind` from none by an atomic exchange

@@ -9,7 +9,8 @@ namespace {
 
 const char* g_target = "sm_100a";
 
-constexpr const char* kHeader = R"(.const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
+constexpr const char* kHeader = R"(
+.const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
 .global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};
 
 .func (.reg .b32 r) mix(.reg .b32 a, .reg .b32 b)

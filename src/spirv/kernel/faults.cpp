@@ -72,8 +72,7 @@ void Shader::end_block_faults() {
   if (!std::exchange(has_block_fault_, false)) return;
   V kind = load(block_fault_.kind);
   if_then(b.CreateICmpNE(kind, u32(0)), [&] {
-    keep_to_end(kind, load(block_fault_.line), load(block_fault_.address),
-                load(block_fault_.size));
+    keep_to_end(kind, load(block_fault_.line), load(block_fault_.address), load(block_fault_.size));
   });
 }
 

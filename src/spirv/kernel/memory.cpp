@@ -29,8 +29,7 @@ bool names_shared(const ptx::Instruction& instruction) {
 }  // namespace
 
 /// Generic addresses are in shared or local memory only if the kernel converts such addresses.
-Memory::Memory(Shader& shader)
-    : s(shader), b(shader.b), has_stack_(shader.input.info.has_stack) {
+Memory::Memory(Shader& shader) : s(shader), b(shader.b), has_stack_(shader.input.info.has_stack) {
   has_local_pointers_ = has_stack_;
   for (const simt::BasicBlock& block : s.kernel.blocks) {
     for (const simt::Inst& inst : block.insts) {

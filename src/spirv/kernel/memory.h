@@ -75,7 +75,7 @@ class Memory {
   bool has_shared_pointers_ = false, has_local_pointers_ = false, has_param_pointers_ = false;
   /// Addresses on the stack of alloca have the tag of local memory wherever they are.
   const bool has_stack_;
-  std::optional<AccessGroups> groups_;  // in checked code
+  std::optional<AccessGroups> groups_;              // in checked code
   std::map<uint32_t, Shader::Variable> allocated_;  // a bit for each place of a group
 };
 

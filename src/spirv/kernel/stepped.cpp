@@ -106,8 +106,8 @@ V Stepped::is_ready(V state) {
 }
 
 /// Gives the members of a warp operation one key, however often each of them went round a loop that
-/// waits: otherwise those with the lowest would go on, and leave the others waiting for them. All of
-/// them find that they are ready in the same step, so that the stamp of the last one will do.
+/// waits: otherwise those with the lowest would go on, and leave the others waiting for them. All
+/// members find that they are ready in the same step, so that the stamp of the last one will do.
 void Stepped::agree_on_key(V state) {
   if (!has_stamps_) return;
   V stamp = b.CreateLShr(s.load(current_), s.u32(kStateBits));
@@ -134,8 +134,7 @@ void Stepped::find_key() {
   V has_members = b.CreateICmpNE(s.load(members_), s.u32(0));
   s.if_then(b.CreateAnd(waits, has_members), [&] {
     s.if_else(
-        is_ready(state), [&] { agree_on_key(state); },
-        [&] { s.store(key_, s.u32(kBlockedKey)); });
+        is_ready(state), [&] { agree_on_key(state); }, [&] { s.store(key_, s.u32(kBlockedKey)); });
   });
 }
 

@@ -1,7 +1,7 @@
 // Runs the kernel tests on the device KM_TEST_DEVICE names. --gtest_filter=Group.name picks some;
 // --write-forms renews tested_forms.txt. KM_TEST_LEFT_OUT names the tests that the device cannot
-// pass (harness/left_out.h). KM_TEST_LIMIT_S=N ends the process by SIGPROF in a test that takes more
-// seconds of processor time.
+// pass (harness/left_out.h). KM_TEST_LIMIT_S=N ends the process by SIGPROF in a test that takes
+// more seconds of processor time.
 #include <sys/time.h>
 
 #include <cstdio>

@@ -163,7 +163,7 @@ constexpr char kFused[] = R"(.version 8.0
 }
 )";
 
-/// The number of instructions of a shader of which `counts`, given the opcode and the words, is true.
+/// The number of instructions of a shader for which `counts` is true.
 template <class Counts>
 size_t count_instructions(const Code& code, const Counts& counts) {
   constexpr size_t kHeaderWords = 5;
@@ -317,8 +317,8 @@ std::string copies_of(uint32_t count, uint32_t stride_bytes) {
 )";
   for (uint32_t i = 0; i < count; ++i) {
     const std::string offset = "+" + std::to_string(i * stride_bytes);
-    text += "  ld.global.u32 %r, [%rd1" + offset + "];\n  st.global.u32 [%rd2" + offset +
-            "], %r;\n";
+    text +=
+        "  ld.global.u32 %r, [%rd1" + offset + "];\n  st.global.u32 [%rd2" + offset + "], %r;\n";
   }
   return text + "  ret;\n}\n";
 }
@@ -330,8 +330,9 @@ size_t calls_of(const std::string& text) {
   const auto program = Program::load(*module, lavapipe(), {.checked = true});
   EXPECT_TRUE(program);
   validate(**program, 0);
-  return count_instructions(*translate(**program, 0, {.checked = true}),
-                            [](spv::Op op, const uint32_t*) { return op == spv::Op::OpFunctionCall; });
+  return count_instructions(
+      *translate(**program, 0, {.checked = true}),
+      [](spv::Op op, const uint32_t*) { return op == spv::Op::OpFunctionCall; });
 }
 
 TEST(Translate, AccessesFromOneAddressShareASearchForTheirMemory) {
