@@ -46,7 +46,10 @@ _kernelmill() {
       ;;
     run:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device
-        --repeat --quiet --json --check --check-json" -- "$cur")
+        --repeat --quiet --json --check --check-kernel --check-suppress --check-write-suppressions
+        --check-json --check-sarif --check-error-exit --check-format --check-log-file --check-limit
+        --check-same-value --check-warp-in-step --check-explore --check-schedule-seed
+        --check-ignore-atomic-order" -- "$cur")
       ;;
     run:*) _filedir '@(cu|ptx)' ;;
     help:*)

@@ -1,13 +1,8 @@
 // kernelmill check: runs a program and tells which defects its kernels have.
 #include <algorithm>
-#include <cstdio>
 
-#include "base/file/file_writer.h"
-#include "base/printable.h"
 #include "base/process/exec_report.h"
 #include "tools/check/check_session.h"
-#include "tools/check/findings_report.h"
-#include "tools/check/sanitizer_text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/exec/exec_program.h"
@@ -38,16 +33,10 @@ class CheckCommand : public Command {
   int run() override;
 
  private:
-  void add_outputs();
-  void add_orders();
   Result<int> check();
-  Status tell(const SessionFindings& found) const;
 
   ExecProgram program_;
   CheckOptions options_;
-  std::string format_ = "text", log_;
-  int error_exit_ = 1;
-  uint64_t limit_ = 100;
 };
 
 CheckCommand::CheckCommand(CLI::App& app)
@@ -55,82 +44,16 @@ CheckCommand::CheckCommand(CLI::App& app)
   parser_->footer(kFooter);
   parser_->add_option("--tool", options_.tools, "What to look for, separated by commas")
       ->type_name("TOOLS");
-  parser_
-      ->add_option("--kernel", options_.kernels,
-                   "Only kernels whose names contain this regular expression")
-      ->type_name("REGEX");
-  parser_
-      ->add_option("--suppress", options_.suppress,
-                   "Leave out the findings for which a rule of this file holds")
-      ->type_name("FILE");
-  add_outputs();
-  parser_->add_flag("--same-value", options_.tells_same_values,
-                    "Report unordered writes of one value by several threads too");
-  add_orders();
+  add_check_options(*parser_, "", options_);
   program_.add_options(*parser_);
 }
 
-void CheckCommand::add_outputs() {
-  parser_->add_option("--json", options_.json, "Write the findings to this file as JSON")
-      ->type_name("FILE");
-  parser_->add_option("--sarif", options_.sarif, "Write the findings to this file as SARIF 2.1.0")
-      ->type_name("FILE");
-  parser_
-      ->add_option("--write-suppressions", options_.written_rules,
-                   "Write rules for all findings, as --suppress reads them")
-      ->type_name("FILE");
-  parser_
-      ->add_option("--error-exit", error_exit_,
-                   "The exit status if something was found; -1: the program's")
-      ->type_name("N")
-      ->check(CLI::Range(-1, 255));
-  parser_->add_option("--format", format_, "text, or compute-sanitizer for its words")
-      ->check(CLI::IsMember({"text", "compute-sanitizer"}));
-  parser_->add_option("--log-file", log_, "Where compute-sanitizer's words go")->type_name("FILE");
-  parser_->add_option("--limit", limit_, "Show at most so many findings (default 100)")
-      ->type_name("N");
-}
-
-void CheckCommand::add_orders() {
-  parser_->add_flag("--warp-in-step", options_.runs_in_step,
-                    "Run the lanes of a warp in step, and accept code that counts on it");
-  parser_
-      ->add_option("--explore", options_.orders,
-                   "Run each launch in so many other orders, and compare the results")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  parser_
-      ->add_option("--schedule-seed", options_.seed,
-                   "Run all launches in the order of this seed, or explore from it on")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber);
-  parser_->add_flag("--ignore-atomic-order", options_.ignores_sum_order,
-                    "Accept floating-point sums that depend on the order of atomics");
-}
-
-Status CheckCommand::tell(const SessionFindings& found) const {
-  if (format_ == "text") {
-    const std::string table = table_of(found.all, limit_, found.suppressed);
-    std::fputs(printable(table + orders_text(found.orders)).c_str(), stderr);
-    return {};
-  }
-  const std::string text = printable(sanitizer_text(found.all, options_.tools, limit_));
-  if (!log_.empty()) return write_file(log_, text);
-  std::fputs(text.c_str(), stdout);
-  return {};
-}
-
 Result<int> CheckCommand::check() {
-  options_.prints = format_ == "text";
-  if (!log_.empty() && options_.prints) {
-    return usage_error("--log-file is for --format compute-sanitizer");
-  }
-  if (!log_.empty()) KM_TRY(check_writable(log_));
   KM_ASSIGN(CheckSession session, CheckSession::begin(options_));
   KM_ASSIGN(const int code, program_.run());
   KM_ASSIGN(const SessionFindings found, session.end());
-  KM_TRY(tell(found));
-  return found.all.empty() || error_exit_ < 0 ? code : error_exit_;
+  KM_TRY(session.tell(found));
+  return options_.exit_status(code, !found.all.empty());
 }
 
 int CheckCommand::run() {

@@ -9,7 +9,6 @@
 #include "base/printable.h"
 #include "tools/arrays/argument.h"
 #include "tools/check/check_session.h"
-#include "tools/check/findings_report.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
@@ -65,6 +64,7 @@ class RunCommand : public Command {
   bool quiet_ = false;
   bool json_ = false;
   CheckOptions check_;
+  std::vector<CLI::Option*> of_check_;  // but --check itself
   CompileOptions options_;
 };
 
@@ -92,8 +92,7 @@ void RunCommand::add_options() {
       ->add_option("--check", check_.tools,
                    "Run under the checker's tools; the exit status is 1 if they find something")
       ->type_name("TOOLS");
-  parser_->add_option("--check-json", check_.json, "Write the findings to this file as JSON")
-      ->type_name("FILE");
+  of_check_ = add_check_options(*parser_, "check-", check_);
   parser_->add_flag("-q,--quiet", quiet_, "Print no times");
   parser_->add_flag(
       "--json", json_,
@@ -187,13 +186,15 @@ Result<int> RunCommand::run_checked() {
   KM_ASSIGN(const SessionFindings found, session.end());
   // A command that has failed has said why, and has not looked at the whole kernel.
   if (code != kExitOk && found.all.empty() && found.suppressed == 0) return code;
-  std::fputs(printable(table_of(found.all, UINT64_MAX, found.suppressed)).c_str(), stderr);
-  return found.all.empty() ? code : kExitFailure;
+  KM_TRY(session.tell(found));
+  return check_.exit_status(code, !found.all.empty());
 }
 
 int RunCommand::run() {
-  if (check_.tools.empty() && !check_.json.empty()) {
-    return report(usage_error("--check-json is for --check"));
+  for (const CLI::Option* const option : of_check_) {
+    if (check_.tools.empty() && option->count() != 0) {
+      return report(usage_error(option->get_name() + " is for --check"));
+    }
   }
   if (check_.tools.empty() || env(EnvVar::KM_CHECK_REPORT)) return run_here();
   const Result<int> code = run_checked();

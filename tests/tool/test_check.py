@@ -301,6 +301,20 @@ class Kernels(Case):
         self.assertIn("'missing.kmo'", message)
         self.assertNotIn("findings", message)
         self.assertIn("--check-json is for --check", self.bad(2, *words, "--check-json", "x"))
+        same = [word.replace("memory_misaligned", "sound_race_same_value") for word in words]
+        self.assertEqual(self.run_tool(*same, "--check", "race").returncode, 0)
+        result = self.run_tool(*same, "--check", "race", "--check-same-value",
+                               "--check-error-exit", "7")
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertIn("same-value-write", result.stderr)
+
+    def test_run_has_all_options_of_check(self):
+        options = {}
+        for command in ("check", "exec", "run"):
+            text = self.good(command, "--help").stdout
+            options[command] = set(re.findall(r"^  (?:-\w,)?--([\w-]+)", text, re.M))
+        own = {name[6:] for name in options["run"] if name.startswith("check-")}
+        self.assertEqual(own, options["check"] - options["exec"] - {"tool"})
 
     def test_faults_are_findings(self):
         """Assertions and traps end the launch; accesses by a null pointer do not."""

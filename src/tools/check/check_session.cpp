@@ -1,11 +1,14 @@
 #include "tools/check/check_session.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/check/check_tool_sets.h"
 #include "base/check/finding_filter.h"
 #include "base/file/file_writer.h"
+#include "base/printable.h"
 #include "tools/check/findings_report.h"
+#include "tools/check/sanitizer_text.h"
 #include "tools/error.h"
 #include "tools/exec/exec_program.h"
 
@@ -52,6 +55,7 @@ std::string rules_of(const std::vector<ToldFinding>& findings) {
 }  // namespace
 
 Result<CheckSession> CheckSession::begin(const CheckOptions& options) {
+  KM_TRY(options.check());
   KM_ASSIGN(const std::string tools, tools_value(options));
   for (const std::string* const path : {&options.json, &options.sarif, &options.written_rules}) {
     if (!path->empty()) KM_TRY(check_writable(*path));
@@ -68,7 +72,7 @@ Result<CheckSession> CheckSession::begin(const CheckOptions& options) {
   KM_ASSIGN(FindingsFile file, FindingsFile::create());
   KM_TRY(set_variable("KM_CHECK", tools));
   KM_TRY(set_variable("KM_CHECK_REPORT", file.path()));
-  KM_TRY(set_variable("KM_CHECK_PRINT", options.prints ? "1" : "0"));
+  KM_TRY(set_variable("KM_CHECK_PRINT", options.prints() ? "1" : "0"));
   CheckSession session(options, std::move(file));
   session.suppressions_ = std::move(suppressions);
   return session;
@@ -87,6 +91,18 @@ Result<SessionFindings> CheckSession::end() {
   }
   KM_TRY(write(found, all));
   return found;
+}
+
+Status CheckSession::tell(const SessionFindings& found) const {
+  if (options_.prints()) {
+    const std::string table = table_of(found.all, options_.limit, found.suppressed);
+    std::fputs(printable(table + orders_text(found.orders)).c_str(), stderr);
+    return {};
+  }
+  const std::string text = printable(sanitizer_text(found.all, options_.tools, options_.limit));
+  if (!options_.log.empty()) return write_file(options_.log, text);
+  std::fputs(text.c_str(), stdout);
+  return {};
 }
 
 Status CheckSession::write(const SessionFindings& found,

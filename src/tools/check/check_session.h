@@ -8,24 +8,10 @@
 
 #include "base/check/suppressions.h"
 #include "base/result.h"
+#include "tools/check/check_options.h"
 #include "tools/check/findings_file.h"
 
 namespace km::tools {
-
-/// The tools that look for defects, and the files that say what they found. Files that are not
-/// wanted are empty.
-struct CheckOptions {
-  std::string tools;               // separated by commas; empty: the usual ones
-  bool tells_same_values = false;  // unordered writes of one value are findings
-  bool runs_in_step = false;       // the lanes of a warp do
-  uint64_t orders = 0;             // in which each launch is tried; 0: none
-  uint64_t seed = 0;               // of the first one of the orders; 0: the usual one
-  bool ignores_sum_order = false;  // differences of floating-point sums are no findings
-  bool prints = true;              // programs print their findings
-  std::string kernels;             // a regular expression; empty: all
-  std::string json, sarif;
-  std::string suppress, written_rules;
-};
 
 /// The findings of the programs of a session.
 struct SessionFindings {
@@ -41,6 +27,8 @@ class CheckSession {
   static Result<CheckSession> begin(const CheckOptions& options);
   /// Reads what was found, and writes the files.
   Result<SessionFindings> end();
+  /// Prints the table of what was found, or compute-sanitizer's words.
+  Status tell(const SessionFindings& found) const;
 
  private:
   CheckSession(CheckOptions options, FindingsFile file)
