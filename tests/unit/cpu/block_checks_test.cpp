@@ -100,6 +100,25 @@ TEST_F(BlockChecksTest, AStoreThatIsNotYetMadeIsKnownByItsReport) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
 }
 
+/// The lanes of one store may write memory that nobody else sees, or is not the launch's.
+TEST_F(BlockChecksTest, AStoreIsKnownWhereverItsFirstLaneWrites) {
+  simt::AccessNote note{};
+  note.line = 10;
+  note.size_bytes = note.element_bytes = sizeof(uint32_t);
+  note.kind = AccessKind::write;
+  std::array<uint32_t, kWarpLanes> values;
+  values.fill(5);
+  std::array<uint64_t, kWarpLanes> addresses;
+  addresses.fill(reinterpret_cast<uint64_t>(words_));
+  addresses[0] = launch_.unused().begin;
+  for (uint32_t block = 0; block < kBlocks; ++block) {
+    blocks_[block].note_access({addresses.data(), UINT32_MAX, 0, &note,
+                                reinterpret_cast<const uint8_t*>(values.data()), kWarpLanes});
+  }
+  EXPECT_EQ(count(false), 0U);
+  EXPECT_EQ(count(true), 1U);
+}
+
 TEST_F(BlockChecksTest, AStoreThatMemoryHoldsByChanceDiffers) {
   report(0, 5, 10, words_);
   report(1, 0, 20, words_);

@@ -135,19 +135,20 @@ void BlockChecks::for_segments(const AccessReport& report, const Action& action)
   }
 }
 
-void BlockChecks::note_access(const AccessReport& report) {
-  if (has_tool(simt::check_tool::kRace)) publish(report);
-  for_segments(report, [&](const Segment& segment) { note_segment(report, segment); });
+void BlockChecks::begin_report(const AccessReport& report) {
+  is_published_ = !report.has_content() || block_.store == nullptr;
 }
 
-/// Lets other threads see a store to memory that their blocks may write, before the shadow has it.
-void BlockChecks::publish(const AccessReport& report) {
-  if (!report.has_content() || report.lanes == 0 || block_.store == nullptr) return;
-  const auto first = static_cast<uint32_t>(std::countr_zero(report.lanes));
-  const AddressRange memory{report.addresses[first], report.size_of(first)};
-  if (shared_shadow(memory.begin) != nullptr || !is_watched(memory.begin, memory.size_bytes))
-    return;
-  block_.store->set(begin_access(*report.note, memory, report.first_thread + first), report);
+/// Lets other threads see a store to global memory before the shadow has it.
+void BlockChecks::publish(const AccessRecord& access, const AccessReport& report) {
+  if (is_published_) return;
+  block_.store->set(access, report);
+  is_published_ = true;
+}
+
+void BlockChecks::note_access(const AccessReport& report) {
+  begin_report(report);
+  for_segments(report, [&](const Segment& segment) { note_segment(report, segment); });
 }
 
 void BlockChecks::note_content(const AccessReport& report) {
@@ -254,7 +255,7 @@ void BlockChecks::note_content(const AccessReport& report, const Segment& segmen
 }
 
 void BlockChecks::note_ranges(const AccessReport& report) {
-  if (has_tool(simt::check_tool::kRace)) publish(report);
+  begin_report(report);
   for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     if (report.sources != nullptr && report.sources->byte_masks != nullptr) {
@@ -341,7 +342,11 @@ void BlockChecks::touch_memory(const AccessRecord& access, const AccessReport& r
   const uint64_t size_bytes = is_of_one ? all.size_bytes : report.note->size_bytes;
   uint64_t end = all.begin + all.size_bytes;
   // A shadow has no lines for what lies beyond its block's shared memory.
-  if (shared != nullptr) end = std::min(end, shared->memory.begin + shared->memory.size_bytes);
+  if (shared != nullptr) {
+    end = std::min(end, shared->memory.begin + shared->memory.size_bytes);
+  } else {
+    publish(access, report);
+  }
   Sink sink(block_, report, shared);
   RaceCheck check(clock_, sink, shared != nullptr);
   for (uint64_t at = all.begin; at < end; at = line_begin(at) + kLineBytes) {

@@ -94,7 +94,8 @@ class BlockChecks {
   Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
   AccessRecord begin_segment(const AccessReport& report, const Segment& segment) const;
   static AddressRange memory_of(const AccessReport& report, const Segment& segment);
-  void publish(const AccessReport& report);
+  void begin_report(const AccessReport& report);
+  void publish(const AccessRecord& access, const AccessReport& report);
   void note_segment(const AccessReport& report, const Segment& segment);
   void note_masked(const AccessReport& report, uint32_t lane);
   void note_range(const AccessReport& report, uint32_t lane, const AddressRange& range);
@@ -121,6 +122,7 @@ class BlockChecks {
   BlockClock clock_;
   BarrierCheck barriers_;
   Block block_;
+  bool is_published_ = false;  // the report is, or other threads need not know it
   TouchedMemory::Cursor touched_;
   std::unique_ptr<ShadowPiece> piece_;
   SharedShadow shared_;
