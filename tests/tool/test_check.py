@@ -308,6 +308,15 @@ class Kernels(Case):
         self.assertEqual(result.returncode, 7, result.stderr)
         self.assertIn("same-value-write", result.stderr)
 
+    def test_content_of_tensor_memory_is_compared(self):
+        path = os.path.join(SOURCE_DIR, "tests/data/check_tensor_memory.ptx")
+        copies = ("load_boxes", "--arg", "zeros:u8[128]", "--arg", "zeros:u32[64]", "--arg")
+        for words, status in ((("equal_addresses",), 0), (("other_addresses",), 1),
+                              ((*copies, "u32:0"), 0), ((*copies, "u32:32"), 1)):
+            result = self.run_tool("run", path, "--kernel", *words, "--block", "64", "--device",
+                                   "cpu", "--check", "memory,init,race", env={"KM_CPU_CC": "10.0"})
+            self.assertEqual(result.returncode, status, result.stderr)
+
     def test_run_has_all_options_of_check(self):
         options = {}
         for command in ("check", "exec", "run"):

@@ -176,7 +176,7 @@ Executor::Turns Executor::run_turns() {
 /// loop, so the next block is also started after kSpoiledTurns turns in which blocks wait and none
 /// ends.
 void Executor::run_resident() {
-  residents_.begin(*launch_, &store_);
+  residents_.begin(*launch_, &for_checks_.store);
   uint32_t patience = kWaitTurns;
   for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
     if (launch_->trial != nullptr) [[unlikely]]
@@ -257,7 +257,7 @@ Ending Executor::enter(LaunchRun& launch) {
   if (launch.counters != nullptr) [[unlikely]]
     run_.counters.clear();
   if (launch.checks != nullptr) [[unlikely]]
-    launch.checks->add_store(&store_);
+    launch.checks->add_store(&for_checks_.store);
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -280,7 +280,7 @@ Ending Executor::enter(LaunchRun& launch) {
   if (launch.counters != nullptr) [[unlikely]]
     launch.counters->add(run_.counters);
   if (launch.checks != nullptr) [[unlikely]]
-    launch.checks->remove_store(&store_);
+    launch.checks->remove_store(&for_checks_.store);
   if (ending != Ending::returned) {
     privatized_.drop(state_);
     clean_up();
@@ -303,12 +303,23 @@ simt::TensorStorage& Executor::tensor_storage() {
   return own_.tensors.state;
 }
 
+uint8_t* Executor::box_image() {
+  const HostMemoryOptional optional;
+  try {
+    std::vector<uint8_t>& image = for_checks_.box_image;
+    image.resize(std::max<size_t>(image.size(), launch_->shared_bytes));
+    return image.data();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 /// In mode a, a block begins when its first report comes here.
 BlockChecks* Executor::own_checks() {
   if (launch_->checks == nullptr) return nullptr;
   if (own_.checks.begins(state_)) {
     const HostMemoryNeeded needed;  // generated code is on the stack
-    BlockChecks::Block block = checked_block(*launch_, state_, &store_);
+    BlockChecks::Block block = checked_block(*launch_, state_, &for_checks_.store);
     block.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
     block.scratch = {scratch_.begin(), scratch_.size_bytes()};
     own_.checks.state.begin(block);

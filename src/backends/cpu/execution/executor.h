@@ -83,6 +83,9 @@ class Executor {
   const LaunchRun& launch() const { return *launch_; }
   /// The tensor memory of the running block.
   simt::TensorStorage& tensor_storage();
+  /// Memory as large as the block's shared memory, for the content of a checked copy; null: there
+  /// is none.
+  uint8_t* box_image();
   /// The checker's knowledge of the running block; null: it is not checked.
   BlockChecks* block_checks() { return running_ == &state_ ? own_checks() : resident_->checks(); }
   /// The counters of this thread; null: the launch counts nothing.
@@ -168,7 +171,11 @@ class Executor {
     uint64_t ticks = 0, blocks = 0;
     WarpCounters counters;
   } run_;
-  ReportedStore store_;  // of launches that are tested for races
+  /// The memory of this thread for launches that are checked.
+  struct ForChecks {
+    ReportedStore store;
+    std::vector<uint8_t> box_image;
+  } for_checks_;
   // The claimed part, and the one that the next blocks come from.
   uint32_t part_ = 0, next_part_ = 0;
   void* fake_stack_ = nullptr;

@@ -1,10 +1,12 @@
 #include "backends/cpu/runtime/tensor_cores.h"
 
+#include <array>
 #include <bit>
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/fault/runtime_code.h"
 #include "backends/cpu/runtime/caller.h"
+#include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/tensors/tensor_core.h"
 #include "simt/runtime/tensors/tensor_move.h"
@@ -89,6 +91,27 @@ TensorProblem run_lane(const simt::TensorCoreForm& form, const simt::TensorCoreS
 
 }  // namespace
 
+namespace {
+
+/// Tells the checker which word the first lane of a warp is about to write.
+void report_word(BlockState* state, uint32_t lanes, uint32_t line, uint64_t address,
+                 uint32_t content) {
+  if (executor_of(state).block_checks() == nullptr) return;
+  const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+  std::array<uint64_t, simt::kWarpLanes> to{}, from{}, sizes{};
+  to[lane] = address;
+  from[lane] = reinterpret_cast<uint64_t>(&content);
+  sizes[lane] = sizeof content;
+  simt::AccessNote note{};
+  note.line = line;
+  note.element_bytes = 1;
+  note.kind = simt::AccessKind::write;
+  const simt::StoreSources sources{from.data(), sizes.data(), nullptr};
+  report_ranges(state, to.data(), sizes.data(), 1U << lane, &note, &sources);
+}
+
+}  // namespace
+
 KM_NO_SANITIZE void manage_tensors(BlockState* state, const simt::TensorManagementForm* form,
                                    uint32_t lanes, uint32_t columns, uint32_t address,
                                    uint64_t out) {
@@ -114,6 +137,7 @@ KM_NO_SANITIZE void manage_tensors(BlockState* state, const simt::TensorManageme
   if (storage.is_relinquished()) raise_if(executor, TensorProblem::relinquished, failure);
   const auto first = allocate(executor, columns, KM_CALLER_PC);
   if (!first) raise_if(executor, TensorProblem::no_room, failure);
+  report_word(state, lanes, form->line, out, *first);
   in_image_access = 1;  // the address may lie outside shared memory
   *reinterpret_cast<uint32_t*>(out) = *first;
   in_image_access = 0;

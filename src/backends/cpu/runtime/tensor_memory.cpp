@@ -24,6 +24,7 @@ struct RunningCopy {
   const simt::TensorCopyForm& form;
   uint32_t thread = 0;
   uint64_t map = 0;  // the address of the tensor map
+  uint64_t box = 0;  // of the block that gets it
 
   bool loads() const { return form.operation == simt::TensorOperation::load; }
 
@@ -52,17 +53,22 @@ bool may_access(void* context, uint64_t address, uint64_t size_bytes, const uint
   return true;
 }
 
+void report_box(void* context, uint64_t size_bytes, const uint8_t* content) {
+  const auto& copy = *static_cast<const RunningCopy*>(context);
+  copy.report(copy.box, size_bytes, simt::AccessKind::write, content);
+}
+
 /// Executes a lane's copy to shared memory of its own block or, if it is multicast, of each block
 /// of the cluster whose bit is set.
 KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
                                            simt::TensorCopySlots& slots, uint32_t lane,
                                            simt::TensorPlace place) {
   const auto copy_box = [&] {
+    auto* const copy = static_cast<RunningCopy*>(place.context);
+    if (copy != nullptr) copy->box = place.box;
     const simt::TensorFault fault = copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
-    if (fault.kind != FaultKind::none || place.context == nullptr) return fault;
-    const auto& copy = *static_cast<const RunningCopy*>(place.context);
-    copy.report(place.box, slots.sizes[lane],
-                copy.loads() ? simt::AccessKind::write : simt::AccessKind::read, nullptr);
+    if (fault.kind != FaultKind::none || copy == nullptr || copy->loads()) return fault;
+    copy->report(place.box, slots.sizes[lane], simt::AccessKind::read, nullptr);
     return fault;
   };
   if (!form.is_multicast) return copy_box();
@@ -105,6 +111,11 @@ KM_NO_SANITIZE void copy_tensor(BlockState* state, const simt::TensorCopyForm* f
   if (static_cast<const Context*>(executor.launch().owner)->is_checked()) {
     place.may_access = may_access;
     place.context = &copy;
+    place.report_box = report_box;
+    if (copy.loads() && executor.block_checks() != nullptr) {
+      place.shared_bytes = executor.launch().shared_bytes;
+      place.image = executor.box_image();
+    }
   }
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));

@@ -47,7 +47,11 @@ class BoxCopy {
       address_ += static_cast<uint64_t>(coordinates[i]) * map_.strides_bytes[i - 1];
     }
     find_elements(inside);
-    if (place_.may_access != nullptr && !check_row(row)) return false;
+    if (place_.may_access != nullptr) {
+      const bool is_apart = step_ != 1 && operation_ == TensorOperation::store;
+      if (is_apart) return store_elements(row);
+      if (!check_row(row)) return false;
+    }
     for (uint32_t offset = 0; offset < row_bytes_; offset += kLineBytes) {
       move_line(line_at(row * row_bytes_ + offset), offset / element_bytes_);
     }
@@ -70,6 +74,16 @@ class BoxCopy {
 
   uint64_t address_of(int64_t index) const {
     return address_ + static_cast<uint64_t>((first_ + index * step_) * int64_t{element_bytes_});
+  }
+
+  /// Checks and stores the elements of a row between which others lie, each before the next one is
+  /// checked: a store that is told is made before another one is.
+  bool store_elements(uint64_t row) {
+    for (int64_t i = begin_; i < end_; ++i) {
+      if (!check_elements(row, i, i + 1)) return false;
+      give_element(address_of(i), content_);
+    }
+    return true;
   }
 
   /// Checks the elements of a row, one by one if others lie between them.
@@ -226,6 +240,31 @@ bool move_pixels(BoxCopy& copy, const TensorMap& map, const int64_t* start,
   return true;
 }
 
+/// Makes a box's content in the place's image, and reports it before the box gets it. Swizzled
+/// lines stay within multiples of a box's alignment, which other bytes share.
+template <class Move>
+TensorFault load_by_image(const TensorPlace& place, uint64_t size_bytes, const Move& move) {
+  const uint64_t before = place.box - reinterpret_cast<uint64_t>(place.shared_window);
+  const uint64_t reach = (size_bytes + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
+  const uint64_t moved = std::min(reach, place.shared_bytes - before);
+  void* const box = reinterpret_cast<void*>(place.box);
+  std::memcpy(place.image, box, moved);
+  TensorPlace own = place;
+  own.box = reinterpret_cast<uint64_t>(place.image);
+  own.shared_window = reinterpret_cast<uint8_t*>(own.box - before);
+  const TensorFault fault = move(own);
+  if (fault.kind != FaultKind::none) return fault;
+  place.report_box(place.context, size_bytes, place.image);
+  std::memcpy(box, place.image, moved);
+  return {};
+}
+
+/// True if the box lies in the shared memory whose size is known.
+bool has_box(const TensorPlace& place, uint64_t size_bytes) {
+  const uint64_t before = place.box - reinterpret_cast<uint64_t>(place.shared_window);
+  return before <= place.shared_bytes && size_bytes <= place.shared_bytes - before;
+}
+
 template <class Problem>
 TensorFault bad_map(uint64_t address, Problem problem) {
   return {kBadTensorMap, address, static_cast<uint64_t>(problem)};
@@ -280,13 +319,22 @@ TensorFault copy_tensor(const TensorCopyForm& form, const TensorCopySlots& slots
   for (uint32_t i = 0; i < kMostTensorDimensions; ++i) start[i] = slots.coordinates[i][lane];
   uint32_t offsets[kMostPixelDimensions];
   for (uint32_t i = 0; i < kMostPixelDimensions; ++i) offsets[i] = slots.offsets[i][lane];
-  BoxCopy copy(map, form.operation, place);
-  const bool tiled = form.mode == TensorMode::tiled;
-  if (!(tiled ? move_tile(copy, map, start) : move_pixels(copy, map, start, offsets))) {
-    return copy.fault();
-  }
+  const auto move = [&](const TensorPlace& to) {
+    BoxCopy copy(map, form.operation, to);
+    const bool tiled = form.mode == TensorMode::tiled;
+    const bool moved = tiled ? move_tile(copy, map, start) : move_pixels(copy, map, start, offsets);
+    return moved ? TensorFault{} : copy.fault();
+  };
   *out_size_bytes = map.box_bytes();
-  return {};
+  const bool reports = form.operation == TensorOperation::load && place.report_box != nullptr;
+  if (reports && place.image != nullptr && has_box(place, *out_size_bytes)) {
+    return load_by_image(place, *out_size_bytes, move);
+  }
+  fault = move(place);
+  if (reports && fault.kind == FaultKind::none) {
+    place.report_box(place.context, *out_size_bytes, nullptr);
+  }
+  return fault;
 }
 
 uint64_t replace_field(TensorMap* map, TensorMapField field, uint32_t ordinal, uint64_t value) {

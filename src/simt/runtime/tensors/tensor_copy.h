@@ -73,6 +73,12 @@ struct TensorPlace {
   bool (*may_access)(void* context, uint64_t address, uint64_t size_bytes,
                      const uint8_t* content) = nullptr;
   void* context = nullptr;
+  /// Receives what a load writes to the box. `content` is null if the box has it already.
+  void (*report_box)(void* context, uint64_t size_bytes, const uint8_t* content) = nullptr;
+  /// Memory for a box, in which a load makes the content before it is reported; null: there is
+  /// none.
+  uint8_t* image = nullptr;
+  uint64_t shared_bytes = 0;  // from `shared_window` on, and of `image`
 };
 
 /// Performs the copy of one lane. Memory faults are left to the signal handler.

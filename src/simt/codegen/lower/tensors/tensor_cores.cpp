@@ -81,12 +81,8 @@ void TensorCores::lower_management(const Inst& inst) {
     const Space space = ptx.has(Modifier::shared_cta) ? Space::shared : Space::generic;
     const Address at = addresses_.address_of(inst, ptx.operands[0], space);
     checks_.check_lanes(inst, at, sizeof(uint32_t));
-    Value* const bits = mask_bits();
-    Value* const first = builder_.mask_of(b_.CreateAnd(bits, b_.CreateNeg(bits)));
-    // The warp writes the word once.
-    checks_.reports().report_lanes(inst, addresses_.lanes_of(at), sizeof(uint32_t),
-                                   AccessKind::write, first);
-    out = builder_.of_first_lane(addresses_.lanes_of(at), bits);
+    // The warp writes the word once; the runtime reports it, which knows the content.
+    out = builder_.of_first_lane(addresses_.lanes_of(at), mask_bits());
   } else if (form.operation == TensorManagement::release) {
     address = of_warp(inst, ptx.operands[0], Type::b32);
   }
