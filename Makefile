@@ -15,7 +15,7 @@ BUILD := build/release
         format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-arm64 test-long test-clients \
         test-clients-long \
-        test-check-mutants setup clean
+        test-check-mutants test-check-sanitizers setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ test-ubsan: ## the same under UndefinedBehaviorSanitizer
 	@scripts/test.sh ubsan
 test-tsan: ## the same under ThreadSanitizer
 	@scripts/test.sh tsan
+
+test-check-sanitizers: ## random kernels under all tools of the checker, with ASan and with TSan
+	@scripts/test.sh asan check
+	@scripts/test.sh tsan check
 
 docs: ## the documentation as a site that opens from a folder: build/docs/index.html
 	@scripts/docs.sh
