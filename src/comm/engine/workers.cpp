@@ -4,9 +4,9 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <thread>
 #include <utility>
 
+#include "base/process/processors.h"
 #include "base/thread/start_thread.h"
 
 namespace km::comm {
@@ -34,8 +34,8 @@ class Workers {
   void start() {
     is_started_ = true;
     // The threads that post jobs take part, too.
-    const unsigned processors = std::max(std::thread::hardware_concurrency(), 2U);
-    for (unsigned i = 1; i < processors; ++i) {
+    const uint32_t processors = std::max(usable_processors(), 2U);
+    for (uint32_t i = 1; i < processors; ++i) {
       if (!start_thread("km-comm-copy", kThreadStackBytes, -1, [this] { work(); })) return;
     }
   }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <cstdint>
 
 #include "base/arch/processor.h"
+#include "base/process/processors.h"
 
 namespace km::comm {
 
@@ -14,9 +14,16 @@ namespace km::comm {
 /// a processor wait for each other's turn.
 class Patience {
  public:
-  explicit Patience(uint32_t ranks)
-      : spins_(static_cast<long>(ranks) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0) {}
+  explicit Patience(uint32_t ranks) : Patience(ranks, known_processors()) {}
+  Patience(uint32_t ranks, uint32_t processors) : spins_(ranks <= processors ? kSpins : 0) {}
 
+  /// The processors that this process may use, which takes some files to find out.
+  static uint32_t known_processors() {
+    static const uint32_t known = usable_processors();
+    return known;
+  }
+  /// True if it begins by spinning.
+  bool spins() const { return spins_ != 0; }
   /// Waits for a moment; true if is_over() was true.
   template <class IsOver>
   bool spend(IsOver&& is_over) const {

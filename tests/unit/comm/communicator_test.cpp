@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/process/processors.h"
 #include "comm/group/shared_engine.h"
 
 namespace km::comm {
@@ -91,6 +92,12 @@ TEST(Communicator, SplitsAndShrinks) {
 }
 
 /// The engine for processes works between threads, too, which sanitizers can watch.
+TEST(Patience, SpinsWithAProcessorForEachRank) {
+  EXPECT_TRUE(Patience(2, 2).spins());
+  EXPECT_FALSE(Patience(3, 2).spins());
+  EXPECT_LE(Patience::known_processors(), allowed_cpus().size());
+}
+
 TEST(SharedEngine, MovesDataThroughSharedMemory) {
   constexpr uint32_t kRanks = 3;
   UniqueId id;

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <sstream>
 
-#include "backends/cpu/config/topology.h"
 #include "base/check/check_tool_sets.h"
 #include "base/check/finding_filter.h"
 #include "base/cuda/compute_capability.h"
 #include "base/env.h"
+#include "base/process/processors.h"
 
 namespace km::cpu {
 namespace {
@@ -133,7 +133,7 @@ Status load_mode(Config* config) {
 Status load_config() {
   Config config;
   KM_ASSIGN(uint64_t threads,
-            env_integer(EnvVar::KM_CPU_THREADS, 1, kMaxThreads, usable_threads()));
+            env_integer(EnvVar::KM_CPU_THREADS, 1, kMaxThreads, usable_processors()));
   KM_ASSIGN(const uint64_t memory_mib,
             env_integer(EnvVar::KM_CPU_MEMORY_MIB, 16, uint64_t{1} << 40, 0));
   KM_ASSIGN(uint64_t devices, env_integer(EnvVar::KM_CPU_DEVICES, 1, kMaxThreads, 1));
@@ -155,11 +155,7 @@ Status load_config() {
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
   KM_TRY(load_lazy_size(&config));
-  // An unknown cache size counts as unlimited, so that no launch uses non-temporal stores.
-  const uint64_t known_kib = last_level_cache_bytes() >> 10;
-  KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
-                                                  known_kib != 0 ? known_kib : uint64_t{1} << 40));
-  config.cache_bytes = cache_kib << 10;
+  KM_ASSIGN(config.cache_bytes, cache_limit_bytes());
   KM_ASSIGN(config.machine, simt::Machine::selected());
   KM_ASSIGN(config.object_machine, simt::Machine::selected_for_objects());
   config.memory_bytes = memory_mib << 20;

@@ -3,6 +3,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/config/topology.h"
 #include "backends/cpu/device/device.h"
+#include "base/process/processors.h"
 
 namespace km::cpu {
 namespace {

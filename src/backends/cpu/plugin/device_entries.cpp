@@ -12,6 +12,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/runtime/images.h"
 #include "base/fixed_text.h"
+#include "base/process/processors.h"
 #include "base/text.h"
 
 namespace km::cpu {
