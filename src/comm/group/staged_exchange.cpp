@@ -96,7 +96,9 @@ void StagedExchange::reduce_block(uint64_t block, const Piece& piece, void* to, 
   for (uint32_t i = 0; i < ranks(); ++i) {
     sources_[i] = {staged(i, block, piece), call_of(i).scalar};
   }
-  reduce(operation_->call.type, operation_->call.reduction, sources_, {&to, 1}, first, count);
+  const Destination destination{to};
+  reduce(operation_->call.type, operation_->call.reduction, sources_, {&destination, 1}, first,
+         count);
 }
 
 /// Each rank reduces a part for all, unless the piece is short.

@@ -101,6 +101,7 @@ void MpiExchange::place(uint32_t from, const Piece& piece, const uint8_t* data) 
 
 /// Reduces what the other ranks have sent, and the rank's own elements.
 void MpiExchange::reduce_got(const uint8_t* own, void* to, uint64_t count) const {
+  const Destination destination{to};
   std::vector<Source> sources;
   sources.reserve(ranks_.ranks());
   for (uint32_t i = 0; i < ranks_.ranks(); ++i) {
@@ -110,7 +111,7 @@ void MpiExchange::reduce_got(const uint8_t* own, void* to, uint64_t count) const
       sources.push_back({got(i), in_[i].data() + offsetof(MpiHeader, scalar)});
     }
   }
-  reduce(operation_->call.type, operation_->call.reduction, sources, {&to, 1}, 0, count);
+  reduce(operation_->call.type, operation_->call.reduction, sources, {&destination, 1}, 0, count);
 }
 
 /// One piece of every block goes from each rank to those that want it.

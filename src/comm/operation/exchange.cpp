@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/process/processors.h"
 #include "comm/operation/reduce.h"
 
 namespace km::comm {
@@ -44,6 +45,13 @@ uint64_t written_bytes(const Signature& call, uint64_t ranks) noexcept {
   return 0;
 }
 
+bool bypasses_caches(const Signature& call, uint64_t ranks) {
+  // Inputs take as much as results, and what computes beside the operation keeps half.
+  constexpr uint64_t kShare = 4;
+  static const Result<uint64_t> cache_bytes = cache_limit_bytes();
+  return cache_bytes && written_bytes(call, ranks) > *cache_bytes / kShare;
+}
+
 /// The pieces of memory of one block's size that are written independently: pairs of ranks for an
 /// all-to-all, whose buffers may be the same.
 uint64_t Exchange::blocks() const noexcept {
@@ -79,7 +87,8 @@ void Exchange::run(uint64_t part) const {
 
 void Exchange::reduce_range(const Range& range) const {
   std::vector<Source> sources;
-  std::vector<void*> destinations;
+  std::vector<Destination> destinations;
+  const bool bypasses = bypasses_caches(call(), ranks_.size());
   // Buffers of a reduce-scatter's inputs hold a block for each rank.
   const uint64_t offset = range.block * call().block_bytes();
   sources.reserve(ranks_.size());
@@ -88,13 +97,13 @@ void Exchange::reduce_range(const Range& range) const {
   }
   switch (call().kind) {
     case Kind::kAllReduce:
-      for (const Operation& each : ranks_) destinations.push_back(each.receive);
+      for (const Operation& each : ranks_) destinations.push_back({each.receive, bypasses});
       break;
     case Kind::kReduce:
-      destinations.push_back(ranks_[static_cast<size_t>(call().root)].receive);
+      destinations.push_back({ranks_[static_cast<size_t>(call().root)].receive, bypasses});
       break;
     default:
-      destinations.push_back(ranks_[range.block].receive);
+      destinations.push_back({ranks_[range.block].receive, bypasses});
   }
   const uint64_t size = size_bytes(call().type);
   reduce(call().type, call().reduction, sources, destinations, range.first_byte / size,

@@ -12,6 +12,9 @@ namespace km::comm {
 /// The bytes that an operation writes, of all ranks together.
 uint64_t written_bytes(const Signature& call, uint64_t ranks) noexcept;
 
+/// True if the results of an operation bypass the caches, which have no room for them.
+bool bypasses_caches(const Signature& call, uint64_t ranks);
+
 /// The operation as the ranks called it, rank by rank.
 class Exchange {
  public:

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/half_float.h"
+#include "base/memory/nontemporal_copy.h"
 #include "comm/operation/narrow_float.h"
 
 namespace km::comm {
@@ -77,7 +79,8 @@ class Reducer {
   using Stored = typename Format::Stored;
   using Sum = typename Format::Sum;
 
-  Reducer(Reduction reduction, std::span<const Source> sources, std::span<void* const> destinations)
+  Reducer(Reduction reduction, std::span<const Source> sources,
+          std::span<const Destination> destinations)
       : reduction_(reduction), sources_(sources), destinations_(destinations) {}
 
   void run(uint64_t first, uint64_t count) {
@@ -87,11 +90,16 @@ class Reducer {
       for (const Source& source : sources_.subspan(1)) combine(source, first + done, size);
       finish(first + done, size);
     }
+    if (bypasses_caches()) arch::store_fence();
   }
 
  private:
   static constexpr uint64_t kTile = kTileBytes / sizeof(Sum);
 
+  bool bypasses_caches() const {
+    return std::any_of(destinations_.begin(), destinations_.end(),
+                       [](const Destination& each) { return each.bypasses_caches; });
+  }
   static const Stored* at(const Source& source, uint64_t first) {
     return static_cast<const Stored*>(source.data) + first;
   }
@@ -157,14 +165,19 @@ class Reducer {
       for (uint64_t i = 0; i < size; ++i) stored_[i] = Format::store(tile_[i]);
       result = stored_;
     }
-    for (void* const destination : destinations_) {
-      std::memcpy(static_cast<Stored*>(destination) + first, result, size * sizeof(Stored));
+    for (const Destination& each : destinations_) {
+      Stored* const to = static_cast<Stored*>(each.data) + first;
+      if (each.bypasses_caches) {
+        copy_nontemporal(to, result, size * sizeof(Stored));
+      } else {
+        std::memcpy(to, result, size * sizeof(Stored));
+      }
     }
   }
 
   const Reduction reduction_;
   const std::span<const Source> sources_;
-  const std::span<void* const> destinations_;
+  const std::span<const Destination> destinations_;
   alignas(64) Sum tile_[kTile];
   alignas(64) Stored stored_[std::is_same_v<Stored, Sum> ? 1 : kTile];
 };
@@ -172,7 +185,7 @@ class Reducer {
 }  // namespace
 
 void reduce(Type type, Reduction reduction, std::span<const Source> sources,
-            std::span<void* const> destinations, uint64_t first, uint64_t count) {
+            std::span<const Destination> destinations, uint64_t first, uint64_t count) {
   KM_ASSERT(!sources.empty(), "a reduction has a source");
   const auto run = [&]<class Format>(Format) {
     Reducer<Format>(reduction, sources, destinations).run(first, count);
