@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/arch/processor.h"
 #include "base/assert.h"
-#include "comm/operation/reduce.h"
+#include "base/memory/nontemporal_copy.h"
+#include "comm/operation/exchange.h"
 
 namespace km::comm {
 namespace {
@@ -39,6 +41,12 @@ bool StagedExchange::is_short(const Signature& call, uint64_t ranks) {
   return call.block_bytes() <= (sends_blocks(call.kind) ? most / ranks : most);
 }
 
+bool StagedExchange::is_sliced() const {
+  const Signature& call = operation_->call;
+  const bool has_one_result = call.kind == Kind::kAllReduce || call.kind == Kind::kReduce;
+  return has_one_result && call.block_bytes() > kShortBytes;
+}
+
 /// The input lies beside the rank's call.
 bool StagedExchange::lies_in_call(uint64_t rank) const {
   const Signature& call = operation_->call;
@@ -71,9 +79,9 @@ bool StagedExchange::have_all_begun() const {
 
 /// In each buffer, pieces of blocks lie one after the other.
 const uint8_t* StagedExchange::staged(uint64_t rank, uint64_t block, const Piece& piece) const {
-  const uint8_t* const buffer = lies_in_call(rank)
-                                    ? call_of(rank).data
-                                    : segment().staging(static_cast<uint32_t>(rank), pieces_ % 2);
+  const uint8_t* const buffer =
+      lies_in_call(rank) ? call_of(rank).data
+                         : segment().staging(static_cast<uint32_t>(rank), piece.number % 2);
   return buffer + block * piece.size_bytes;
 }
 
@@ -84,87 +92,136 @@ uint8_t* StagedExchange::received(uint64_t block, const Piece& piece) const {
 
 void StagedExchange::stage(const Piece& piece) const {
   if (piece.size_bytes == 0) return;  // the arrays may be null
-  const auto* const from = static_cast<const uint8_t*>(operation_->send);
-  for (uint64_t block = 0; block < blocks_in(); ++block) {
-    std::memcpy(const_cast<uint8_t*>(staged(rank(), block, piece)),
-                from + block * operation_->call.block_bytes() + piece.first_byte, piece.size_bytes);
+  const auto* const from = static_cast<const uint8_t*>(operation_->send) + piece.first_byte;
+  const auto copy = [&](uint64_t block, uint64_t first, uint64_t last) {
+    std::memcpy(const_cast<uint8_t*>(staged(rank(), block, piece)) + first,
+                from + block * operation_->call.block_bytes() + first, last - first);
+  };
+  if (is_sliced()) {  // nobody else needs this rank's slice
+    copy(0, 0, slice_begin(rank(), piece));
+    copy(0, slice_begin(rank() + 1, piece), piece.size_bytes);
+    return;
   }
+  for (uint64_t block = 0; block < blocks_in(); ++block) copy(block, 0, piece.size_bytes);
 }
 
-void StagedExchange::reduce_block(uint64_t block, const Piece& piece, void* to, uint64_t first,
-                                  uint64_t count) {
+/// Copies to the output.
+void StagedExchange::put(void* to, const void* from, uint64_t size_bytes) const {
+  if (!bypasses_caches_) {
+    std::memcpy(to, from, size_bytes);
+    return;
+  }
+  copy_nontemporal(to, from, size_bytes);
+  arch::store_fence();
+}
+
+void StagedExchange::reduce_block(uint64_t block, const Piece& piece, void* to) {
   for (uint32_t i = 0; i < ranks(); ++i) {
     sources_[i] = {staged(i, block, piece), call_of(i).scalar};
   }
-  const Destination destination{to};
-  reduce(operation_->call.type, operation_->call.reduction, sources_, {&destination, 1}, first,
-         count);
+  const Destination destination{to, bypasses_caches_};
+  reduce(operation_->call.type, operation_->call.reduction, sources_, {&destination, 1}, 0,
+         piece.size_bytes / size_bytes(operation_->call.type));
 }
 
-/// Each rank reduces a part for all, unless the piece is short.
-Failure StagedExchange::reduce_all(const Piece& piece) {
-  const uint64_t size = size_bytes(operation_->call.type), count = piece.size_bytes / size;
-  const bool is_result = operation_->call.kind == Kind::kAllReduce ||
-                         rank() == static_cast<uint32_t>(operation_->call.root);
-  if (piece.size_bytes <= kShortBytes) {
-    if (is_result) reduce_block(0, piece, received(0, piece), 0, count);
-    return {};
-  }
-  const uint64_t unit = kUnit / size, units = (count + unit - 1) / unit;
-  const auto begin = [&](uint64_t i) { return std::min(units * i / ranks() * unit, count); };
-  const uint64_t first = begin(rank()), last = begin(rank() + 1);
-  reduce_block(0, piece, segment().staging(rank(), 2), first, last - first);
-  if (Failure failure = pass()) return failure;
-  if (!is_result) return {};
+/// The bytes of the piece before the slice of a rank.
+uint64_t StagedExchange::slice_begin(uint64_t of_rank, const Piece& piece) const {
+  const uint64_t units = (piece.size_bytes + kUnit - 1) / kUnit;
+  return std::min(units * of_rank / ranks() * kUnit, piece.size_bytes);
+}
+
+bool StagedExchange::has_result() const {
+  return operation_->call.kind != Kind::kReduce ||
+         rank() == static_cast<uint64_t>(operation_->call.root);
+}
+
+uint8_t* StagedExchange::result_of(uint64_t rank, const Piece& piece) const {
+  return segment().staging(static_cast<uint32_t>(rank), 2 + piece.number % 2);
+}
+
+void StagedExchange::reduce_slice(const Piece& piece) {
+  const Signature& call = operation_->call;
+  const uint64_t size = size_bytes(call.type), begin = slice_begin(rank(), piece);
   for (uint32_t i = 0; i < ranks(); ++i) {
-    std::memcpy(received(0, piece) + begin(i) * size, segment().staging(i, 2) + begin(i) * size,
-                (begin(i + 1) - begin(i)) * size);
+    sources_[i] = {staged(i, 0, piece), call_of(i).scalar};
   }
-  return {};
+  sources_[rank()].data = static_cast<const uint8_t*>(operation_->send) + piece.first_byte;
+  const Destination destinations[] = {{result_of(rank(), piece)},
+                                      {received(0, piece), bypasses_caches_}};
+  const std::span<const Destination> all(destinations);
+  const auto of_reduce = has_result() ? all.last(1) : all.first(1);
+  const auto used = call.kind == Kind::kReduce ? of_reduce : all;
+  reduce(call.type, call.reduction, sources_, used, begin / size,
+         (slice_begin(rank() + 1, piece) - begin) / size);
 }
 
-Failure StagedExchange::unstage(const Piece& piece) {
+void StagedExchange::take_slices(const Piece& piece) const {
+  if (!has_result()) return;
+  for (uint32_t i = 0; i < ranks(); ++i) {
+    if (i == rank()) continue;
+    const uint64_t begin = slice_begin(i, piece);
+    put(received(0, piece) + begin, result_of(i, piece) + begin, slice_begin(i + 1, piece) - begin);
+  }
+}
+
+/// Each rank reduces a slice of each piece for all. While the others reduce theirs, it gives them
+/// its next piece, so that the ranks meet once for each.
+Failure StagedExchange::run_sliced() {
+  Piece piece = piece_at(0);
+  reduce_slice(piece);
+  for (;;) {
+    const uint64_t end = piece.first_byte + piece.size_bytes;
+    const bool is_last = end == operation_->call.block_bytes();
+    if (!is_last) ++pieces_;
+    const Piece next = piece_at(is_last ? piece.first_byte : end);
+    if (!is_last) stage(next);
+    if (Failure failure = pass()) return failure;
+    take_slices(piece);
+    if (is_last) return {};
+    reduce_slice(next);
+    piece = next;
+  }
+}
+
+void StagedExchange::unstage(const Piece& piece) {
   const Signature& call = operation_->call;
   const auto root = static_cast<uint32_t>(call.root);
   const auto take = [&](uint64_t to, uint64_t from, uint64_t block) {
     if (piece.size_bytes == 0) return;  // the array may be null
-    std::memcpy(received(to, piece), staged(from, block, piece), piece.size_bytes);
+    put(received(to, piece), staged(from, block, piece), piece.size_bytes);
   };
   switch (call.kind) {
     case Kind::kAllReduce:
     case Kind::kReduce:
-      return reduce_all(piece);
+      if (has_result()) reduce_block(0, piece, received(0, piece));
+      return;
     case Kind::kReduceScatter:
-      reduce_block(rank(), piece, received(0, piece), 0, piece.size_bytes / size_bytes(call.type));
-      return {};
+      return reduce_block(rank(), piece, received(0, piece));
     case Kind::kBroadcast:
-      take(0, root, 0);
-      return {};
+      return take(0, root, 0);
     case Kind::kScatter:
-      take(0, root, rank());
-      return {};
+      return take(0, root, rank());
     case Kind::kGather:
-      if (rank() != root) return {};
+      if (rank() != root) return;
       [[fallthrough]];
     case Kind::kAllGather:
       for (uint64_t i = 0; i < ranks(); ++i) take(i, i, 0);
-      return {};
+      return;
     case Kind::kAllToAll:
       for (uint64_t i = 0; i < ranks(); ++i) take(i, i, rank());
-      return {};
+      return;
     case Kind::kSend:
     case Kind::kReceive:
       break;
   }
   KM_ASSERT(false, "a message is no collective operation");
-  return {};
 }
 
 StagedExchange::Piece StagedExchange::piece_at(uint64_t first_byte) const {
   const Signature& call = operation_->call;
   const uint64_t blocks = sends_blocks(call.kind) ? ranks() : 1;
   const uint64_t room = std::max(kStagingBytes / blocks / kUnit, uint64_t{1}) * kUnit;
-  return {first_byte, std::min(room, call.block_bytes() - first_byte)};
+  return {pieces_, first_byte, std::min(room, call.block_bytes() - first_byte)};
 }
 
 void StagedExchange::begin(const Operation& operation) {
@@ -172,6 +229,7 @@ void StagedExchange::begin(const Operation& operation) {
   is_begun_ = true;
   ++calls_;
   ++pieces_;
+  bypasses_caches_ = bypasses_caches(operation.call, ranks());
   SharedCall& own = call_of(rank());
   own.call = operation.call;
   if (operation.call.reduction == Reduction::kScaledSum) {
@@ -187,14 +245,15 @@ Failure StagedExchange::run(const Operation& operation) {
   is_begun_ = false;
   if (Failure failure = wait_for_calls()) return failure;
   if (Failure failure = compare()) return failure;
+  if (is_sliced()) return run_sliced();
   Piece piece = piece_at(0);
-  if (Failure failure = unstage(piece)) return failure;
+  unstage(piece);
   while (piece.first_byte + piece.size_bytes < operation.call.block_bytes()) {
-    piece = piece_at(piece.first_byte + piece.size_bytes);
     ++pieces_;
+    piece = piece_at(piece.first_byte + piece.size_bytes);
     stage(piece);
     if (Failure failure = pass()) return failure;
-    if (Failure failure = unstage(piece)) return failure;
+    unstage(piece);
   }
   return {};
 }

@@ -27,6 +27,7 @@ class StagedExchange {
  private:
   /// A piece of each block.
   struct Piece {
+    uint64_t number;  // among all operations: its parity selects the buffers
     uint64_t first_byte, size_bytes;
   };
   Piece piece_at(uint64_t first_byte) const;
@@ -42,18 +43,26 @@ class StagedExchange {
   Failure wait_for_calls();
   Failure compare() const;
   void stage(const Piece& piece) const;
-  Failure unstage(const Piece& piece);
-  Failure reduce_all(const Piece& piece);
-  void reduce_block(uint64_t block, const Piece& piece, void* to, uint64_t first, uint64_t count);
+  void unstage(const Piece& piece);
+  void put(void* to, const void* from, uint64_t size_bytes) const;
+  void reduce_block(uint64_t block, const Piece& piece, void* to);
+  bool is_sliced() const;
+  bool has_result() const;
+  uint64_t slice_begin(uint64_t of_rank, const Piece& piece) const;
+  uint8_t* result_of(uint64_t rank, const Piece& piece) const;
+  void reduce_slice(const Piece& piece);
+  void take_slices(const Piece& piece) const;
+  Failure run_sliced();
   const uint8_t* staged(uint64_t rank, uint64_t block, const Piece& piece) const;
   uint8_t* received(uint64_t block, const Piece& piece) const;
 
   Membership& membership_;
   std::vector<Source> sources_;
   const Operation* operation_ = nullptr;
-  uint64_t pieces_ = 0;  // of all operations: the parity selects the buffer for inputs
+  uint64_t pieces_ = 0;  // of all operations
   uint64_t calls_ = 0;
   bool is_begun_ = false;
+  bool bypasses_caches_ = false;  // of the operation
 };
 
 }  // namespace km::comm

@@ -16,6 +16,7 @@
 namespace km::comm {
 
 constexpr uint64_t kStagingBytes = 512 << 10;  // of one buffer
+constexpr uint64_t kStagingBuffers = 4;        // of a rank
 constexpr uint64_t kRingSlots = 2, kRingSlotBytes = 64 << 10;
 constexpr uint64_t kCallDataBytes = 96;  // shorter inputs lie beside the call
 constexpr uint32_t kMostRanks = 4096;
@@ -98,8 +99,8 @@ struct Layout {
   static constexpr uint64_t round(uint64_t size) { return round_up(size, arch::kMostPageBytes); }
   uint64_t slots() const { return round(sizeof(SharedHeader)); }
   uint64_t staging() const { return slots() + round(ranks * sizeof(SharedSlot)); }
-  /// Each rank has two buffers for inputs and one for results.
-  uint64_t rings() const { return staging() + uint64_t{ranks} * 3 * kStagingBytes; }
+  /// Each rank has two buffers for inputs and two for results.
+  uint64_t rings() const { return staging() + uint64_t{ranks} * kStagingBuffers * kStagingBytes; }
   uint64_t messages() const {
     return rings() + round(uint64_t{ranks} * ranks * sizeof(SharedRing));
   }

@@ -29,9 +29,10 @@ class Segment {
 
   SharedHeader& header() const { return *static_cast<SharedHeader*>(base_); }
   SharedSlot& slot(uint32_t rank) const { return at<SharedSlot>(layout_.slots())[rank]; }
-  /// The rank's buffer `number`: 0 and 1 for inputs, 2 for results.
+  /// The rank's buffer `number`: 0 and 1 for inputs, 2 and 3 for results.
   uint8_t* staging(uint32_t rank, uint32_t number) const {
-    return at<uint8_t>(layout_.staging() + (uint64_t{rank} * 3 + number) * kStagingBytes);
+    return at<uint8_t>(layout_.staging() +
+                       (uint64_t{rank} * kStagingBuffers + number) * kStagingBytes);
   }
   SharedRing& ring(uint32_t from, uint32_t to) const {
     return at<SharedRing>(layout_.rings())[uint64_t{from} * layout_.ranks + to];
