@@ -1,4 +1,4 @@
-// What the control groups of this process allow it.
+// Limits of the control groups that this process belongs to.
 #pragma once
 
 #include <cstdint>

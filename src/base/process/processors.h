@@ -16,7 +16,7 @@ std::vector<int> allowed_cpus();
 uint32_t usable_processors(const CgroupFiles& files = {});
 /// The last-level cache that one processor sees; 0 if unknown.
 uint64_t last_level_cache_bytes();
-/// What fits in that cache, or KM_CPU_CACHE_KIB in its place; without limit if unknown.
+/// The size of that cache, or KM_CPU_CACHE_KIB in its place; without limit if unknown.
 Result<uint64_t> cache_limit_bytes();
 
 }  // namespace km
