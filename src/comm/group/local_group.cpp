@@ -19,7 +19,7 @@ namespace {
 using Jobs = std::vector<std::shared_ptr<Job>>;
 
 constexpr uint64_t kCopyBytes = 256 << 10;
-constexpr uint64_t kMomentBytes = 64 << 10;  // written before another thread would wake up
+constexpr uint64_t kMomentBytes = 256 << 10;  // written before another thread would wake up
 
 /// A collective operation that all ranks have called.
 class CollectiveJob final : public Job {

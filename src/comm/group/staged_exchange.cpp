@@ -11,9 +11,10 @@
 namespace km::comm {
 namespace {
 
-constexpr uint64_t kUnit = 64;                  // pieces are multiples of it
-constexpr uint64_t kShortBytes = 4096;          // shorter all-reductions are done by each rank
-constexpr uint64_t kMostBegunBytes = 16 << 10;  // of inputs of short operations
+constexpr uint64_t kUnit = 64;  // pieces are multiples of it
+// Of the blocks of all ranks together: each rank reads them before a thread would wake up.
+constexpr uint64_t kMostShortBytes = 256 << 10;
+static_assert(kMostShortBytes <= kStagingBytes);
 
 /// The blocks that a rank gives to others, of which pieces lie in its buffer side by side.
 uint64_t blocks_in(const Signature& call, uint64_t rank, uint64_t ranks) {
@@ -37,14 +38,13 @@ uint64_t StagedExchange::blocks_in() const {
 }
 
 bool StagedExchange::is_short(const Signature& call, uint64_t ranks) {
-  const uint64_t most = has_reduction(call.kind) ? kShortBytes : kMostBegunBytes;
-  return call.block_bytes() <= (sends_blocks(call.kind) ? most / ranks : most);
+  return call.block_bytes() <= kMostShortBytes / ranks;
 }
 
 bool StagedExchange::is_sliced() const {
   const Signature& call = operation_->call;
   const bool has_one_result = call.kind == Kind::kAllReduce || call.kind == Kind::kReduce;
-  return has_one_result && call.block_bytes() > kShortBytes;
+  return has_one_result && !is_short(call, ranks());
 }
 
 /// The input lies beside the rank's call.
