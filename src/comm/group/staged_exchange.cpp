@@ -12,7 +12,7 @@ namespace km::comm {
 namespace {
 
 constexpr uint64_t kUnit = 64;  // pieces are multiples of it
-// Of the blocks of all ranks together: each rank reads them before a thread would wake up.
+// The blocks of all ranks together, which each rank reads before a thread would wake up.
 constexpr uint64_t kMostShortBytes = 256 << 10;
 static_assert(kMostShortBytes <= kStagingBytes);
 
