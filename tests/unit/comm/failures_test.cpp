@@ -2,8 +2,11 @@
 // nothing of the communicator is left in them. KM_TEST_COMM_ROUNDS repeats each.
 #include <dirent.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -139,6 +142,39 @@ TEST(CommFailures, RanksThatAreKilledBeforeTheyJoin) {
            return std::string();
          },
          "s for rank 1, which did not join the communicator", "(ended with status 9)"});
+}
+
+/// Two processes start thousands of communicators, since a start has few moments in which it can
+/// miss the other rank's process.
+TEST(CommFailures, StartsSeeEachProcess) {
+  constexpr int kStarts = 4000;
+  struct Shared {
+    std::atomic<int> made;
+    UniqueId ids[kStarts];
+  };
+  void* const memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const shared = new (memory) Shared{};
+  // The number of the start that failed.
+  const auto start_all = [&](uint32_t rank) {
+    for (int i = 0; i < kStarts; ++i) {
+      if (rank == 0 && make_unique_id(&shared->ids[i])) return i;
+      if (rank == 0) shared->made.store(i + 1);
+      while (shared->made.load() <= i) sched_yield();
+      std::unique_ptr<Membership> joined;
+      if (Membership::join(shared->ids[i], 2, rank, 0, 10'000'000'000U, &joined)) return i;
+      if (joined->is_in_one_process()) return i;
+    }
+    return kStarts;
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(start_all(1) == kStarts ? 0 : 1);
+  EXPECT_EQ(start_all(0), kStarts);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  munmap(memory, sizeof(Shared));
 }
 
 /// What came just before a failure counts, at whichever look the waiting rank sees both.
