@@ -132,7 +132,7 @@ class Explain(Case):
         run = ("--arg", "zeros:f32[64]", "--arg", "i32:1000000")
         sampled, samples = shares(*run)
         self.assertGreater(sampled["samples"], 20)
-        self.assertGreater(samples[8], 0.9)
+        self.assertGreater(samples[8], 0.5)
         self.assertLess(samples.get(5, 0), 0.1)
         total = sum(samples.values()) + sampled["engine_samples"] / sampled["samples"]
         self.assertAlmostEqual(total, 1, 5)

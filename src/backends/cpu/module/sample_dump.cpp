@@ -21,12 +21,21 @@ Place place_of(const Function& function, uint32_t ptx_line) {
           static_cast<uint32_t>(std::strtoul(source.c_str() + colon + 1, nullptr, 10))};
 }
 
+/// The line of PTX of an instruction. What the compiler has added, or merged from several lines,
+/// has none, and counts for the line before it.
+uint32_t line_at(const simt::Code& code, uint64_t address) {
+  for (; address >= code.begin(); --address) {
+    if (const uint32_t line = code.position_of(address).line) return line;
+  }
+  return 0;
+}
+
 /// The samples of the code by their lines of PTX.
 void add_samples(const simt::Code& code, std::map<uint32_t, uint32_t>* counts) {
   const CodeSamples samples = take_samples(code.begin(), code.end());
   if (samples.in_engine != 0) (*counts)[0] += samples.in_engine;
   for (const auto& [address, count] : samples.by_address) {
-    (*counts)[code.position_of(address).line] += count;
+    (*counts)[line_at(code, address)] += count;
   }
 }
 
