@@ -124,12 +124,17 @@ ncclResult_t read_ranks(const int* list, int count, std::vector<uint32_t>* out) 
 /// Ends a communicator for this rank. `what`, unless it is null, says by what the rank ends it for
 /// all.
 ncclResult_t end(ncclComm_t comm, const char* what) {
-  const SharedHandle handle = remove_handle(comm);
+  SharedHandle handle = remove_handle(comm);
   if (handle == nullptr) return ncclInvalidArgument;
-  const std::shared_ptr<comm::Communicator> communicator = handle->peek();
-  if (what == nullptr || communicator == nullptr) return ncclSuccess;
-  communicator->fail(comm::make_failure(
-      comm::FailureKind::kAborted, "rank %u has %s the communicator", communicator->rank(), what));
+  std::shared_ptr<comm::Communicator> communicator = handle->peek();
+  if (communicator == nullptr) return ncclSuccess;
+  if (what != nullptr) {
+    communicator->fail(comm::make_failure(comm::FailureKind::kAborted,
+                                          "rank %u has %s the communicator", communicator->rank(),
+                                          what));
+  }
+  handle.reset();
+  comm::Communicator::leave(std::move(communicator));
   return ncclSuccess;
 }
 
@@ -258,6 +263,7 @@ ncclResult_t ncclCommGrow(ncclComm_t comm, int nRanks, const ncclUniqueId* uniqu
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   return call([&]() -> ncclResult_t {
+    if (comm == nullptr) return ncclSuccess;
     const SharedHandle handle = find_handle(comm);
     if (handle == nullptr) return ncclInvalidArgument;
     std::shared_ptr<comm::Communicator> communicator;

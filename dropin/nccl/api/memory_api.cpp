@@ -68,6 +68,7 @@ extern "C" {
 ncclResult_t ncclMemAlloc(void** ptr, size_t size) {
   return call([&]() -> ncclResult_t {
     LIB_REQUIRE(ptr);
+    if (size == 0) return give("ptr", ptr, static_cast<void*>(nullptr));  // as cudaMalloc does
     RankDevice device;
     LIB_TRY(current_device(&device));
     cu::CUdeviceptr address = 0;
@@ -78,6 +79,7 @@ ncclResult_t ncclMemAlloc(void** ptr, size_t size) {
 
 ncclResult_t ncclMemFree(void* ptr) {
   return call([&]() -> ncclResult_t {
+    if (ptr == nullptr) return ncclSuccess;  // as cudaFree does
     const library::Driver* const driver = library::driver();
     if (driver == nullptr) return status_of(cu::CUDA_ERROR_NOT_INITIALIZED);
     LIB_CHECK(driver->cuMemFree_v2(reinterpret_cast<cu::CUdeviceptr>(ptr)));

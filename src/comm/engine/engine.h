@@ -1,6 +1,8 @@
 // The interface that carries out the operations of one rank.
 #pragma once
 
+#include <functional>
+
 #include "comm/engine/batch.h"
 #include "comm/segment/failure.h"
 
@@ -23,6 +25,11 @@ class Engine {
   virtual bool begins_at_once(std::span<const Operation> operations) const = 0;
   /// Ends all operations that wait for other ranks, since the communicator has failed.
   virtual void stop() = 0;
+  /// A function that waits until the engine has let go of a library of the program's, or has had
+  /// time for that: others may keep the engine beyond its owner.
+  virtual std::function<void()> departure() const {
+    return [] {};
+  }
 };
 
 }  // namespace km::comm

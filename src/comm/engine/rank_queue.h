@@ -161,6 +161,9 @@ class QueueEngine final : public Engine {
   }
   /// The thread sees the failure by itself: what waits looks for it.
   void stop() override {}
+  std::function<void()> departure() const override {
+    return [queue = queue_] { queue->wait_until_left(); };
+  }
 
  private:
   const std::shared_ptr<RankQueue> queue_;

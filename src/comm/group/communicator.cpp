@@ -152,6 +152,12 @@ bool Communicator::post(std::span<const Operation> operations, Poster poster, Re
   return batch->end_posting();
 }
 
+void Communicator::leave(std::shared_ptr<Communicator> last) {
+  const std::function<void()> wait = last->engine_->departure();
+  last.reset();
+  wait();
+}
+
 void Communicator::fail(const Failure& failure) {
   fail_all(*ranks_, failure);
   if (engine_ != nullptr) engine_->stop();
@@ -183,6 +189,11 @@ Failure Communicator::split(int color, int key, std::shared_ptr<Communicator>* o
 Failure Communicator::shrink(std::span<const uint32_t> excluded,
                              std::shared_ptr<Communicator>* out) {
   std::vector<uint32_t> members;
+  for (const uint32_t each : excluded) {
+    if (each < ranks()) continue;
+    return make_failure(FailureKind::kArgument, "there is no rank %d of %d ranks to exclude",
+                        static_cast<int>(each), static_cast<int>(ranks()));
+  }
   for (uint32_t i = 0; i < ranks(); ++i) {
     if (std::find(excluded.begin(), excluded.end(), i) == excluded.end()) members.push_back(i);
   }

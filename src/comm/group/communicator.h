@@ -51,6 +51,10 @@ class Communicator {
   /// Ends all operations of all ranks by this failure.
   void fail(const Failure& failure);
 
+  /// Gives up a reference. Queued operations keep theirs; if MPI connects the ranks, they have up
+  /// to two seconds to end, since the program may end MPI after that.
+  static void leave(std::shared_ptr<Communicator> last);
+
   /// Joins the communicator of the ranks with the same color, in the order of their keys; null for
   /// a negative color. All ranks call it.
   Failure split(int color, int key, std::shared_ptr<Communicator>* out);

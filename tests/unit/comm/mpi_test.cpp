@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -193,6 +194,27 @@ TEST(Mpi, SaysThatTheProgramHasEndedIt) {
     return own.text();
   });
   EXPECT_THAT(world.texts()[0], HasSubstr("MPI_Finalize"));
+}
+
+/// The program may end MPI after leave(), although queued work has kept the communicator until
+/// then.
+TEST(Mpi, LeavesWithItsQueuedWork) {
+  const UniqueId id = make_id();
+  World world(1, [&](uint32_t) {
+    std::shared_ptr<Communicator> own;
+    if (Failure failure = Communicator::join(id, {1, 0, 0}, &own)) return failure.text;
+    std::atomic<bool> is_over{false};
+    std::thread work([&is_over, kept = own]() mutable {
+      usleep(100'000);
+      is_over = true;
+      kept.reset();
+    });
+    Communicator::leave(std::move(own));
+    const bool was_over = is_over;
+    work.join();
+    return std::string(was_over ? "" : "it left before its work");
+  });
+  EXPECT_THAT(world.texts()[0], IsEmpty());
 }
 
 std::string join_alone(const char* variable, const char* value) {

@@ -184,7 +184,10 @@ km_status comm_split(kmb_comm* comm, int32_t color, int32_t key, kmb_comm** out_
   });
 }
 
-void comm_destroy(kmb_comm* comm) { const std::unique_ptr<Comm> last(from(comm)); }
+void comm_destroy(kmb_comm* comm) {
+  const std::unique_ptr<Comm> last(from(comm));
+  comm::Communicator::leave(std::move(last->communicator));
+}
 
 void comm_abort(kmb_comm* comm) {
   comm::Communicator& communicator = *from(comm)->communicator;
