@@ -35,10 +35,9 @@ struct NcclLibrary : frame::Library {
   }
 };
 
-/// Converts a result of the driver to a ncclResult_t.
-constexpr ncclResult_t status_of(cu::CUresult result) noexcept {
-  return frame::status_of<NcclLibrary>(result);
-}
+/// Converts a result of the driver to a ncclResult_t, and keeps the reason of a failure, so that
+/// ncclGetLastError() does not give that of an older one.
+ncclResult_t status_of(cu::CUresult result) noexcept;
 /// The result for a kind of failures.
 ncclResult_t status_of(comm::FailureKind kind) noexcept;
 /// Logs the failure's text and returns its result.

@@ -22,6 +22,13 @@ const char* NcclLibrary::name_of(ncclResult_t status) noexcept {
   }
 }
 
+ncclResult_t status_of(cu::CUresult result) noexcept {
+  if (result != cu::CUDA_SUCCESS) {
+    frame::explain("CUDA's error %d (KM_LOG=info,cuda says more)", static_cast<int>(result));
+  }
+  return frame::status_of<NcclLibrary>(result);
+}
+
 ncclResult_t status_of(comm::FailureKind kind) noexcept {
   switch (kind) {
     case comm::FailureKind::kNone:

@@ -1,5 +1,8 @@
 #include "dropin/nccl/group/submit.h"
 
+#include <cstdio>
+#include <string>
+
 #include "comm/group/post.h"
 #include "dropin/library/current_context.h"
 #include "dropin/library/work.h"
@@ -79,14 +82,32 @@ void add(const Request& request, Queue* queue) {
   add_arrays(request, &queue->arrays);
 }
 
+/// The driver knows the buffers of a failed call by their addresses only.
+ncclResult_t refused(const Queue& queue, cu::CUresult result) {
+  std::string buffers;
+  for (const library::BlasArray& each : queue.arrays) {
+    char text[96];
+    std::snprintf(text, sizeof text, "%s%s at 0x%llx (%llu bytes)", buffers.empty() ? "" : ", ",
+                  each.name, static_cast<unsigned long long>(each.address),
+                  static_cast<unsigned long long>(each.line_bytes));
+    if (buffers.size() < 256) buffers += text;
+  }
+  frame::explain(
+      "CUDA's error %d for %s in the stream %p: each buffer lies whole in one allocation of its "
+      "device, and the stream is of the communicator's device (KM_LOG=info,cuda says more)",
+      static_cast<int>(result), buffers.empty() ? "no buffer" : buffers.c_str(),
+      static_cast<void*>(queue.stream));
+  return frame::status_of<NcclLibrary>(result);
+}
+
 ncclResult_t submit_queue(const library::Driver& driver, Queue queue) {
   const library::CurrentContext current(driver, queue.context);
   LIB_CHECK(current.result());
   for (const SharedHandle& each : queue.handles) LIB_CHECK(each->order_in(driver, queue.stream));
-  LIB_CHECK(library::submit(queue.stream,
-                            std::make_shared<CollectiveWork>(queue.name, std::move(queue.parts)),
-                            queue.arrays));
-  return ncclSuccess;
+  const cu::CUresult result = library::submit(
+      queue.stream, std::make_shared<CollectiveWork>(queue.name, std::move(queue.parts)),
+      queue.arrays);
+  return result == cu::CUDA_SUCCESS ? ncclSuccess : refused(queue, result);
 }
 
 }  // namespace
@@ -94,6 +115,8 @@ ncclResult_t submit_queue(const library::Driver& driver, Queue queue) {
 ncclResult_t submit(const std::vector<Request>& requests) {
   const library::Driver* const driver = library::driver();
   if (driver == nullptr) return status_of(cu::CUDA_ERROR_NOT_INITIALIZED);
+  // A communicator may have failed while its group was open.
+  for (const Request& each : requests) LIB_TRY(tell(each.communicator->failure()));
   std::vector<Queue> queues;
   for (const Request& each : requests) add(each, &queue_of(each, &queues));
   for (Queue& each : queues) LIB_TRY(submit_queue(*driver, std::move(each)));

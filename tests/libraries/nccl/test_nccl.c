@@ -317,6 +317,38 @@ static void test_own_reductions(void** state) {
   assert_int_equal(cudaFree(data), 0);
 }
 
+/* Failures of the device and wrong arguments have a text of their own, with the values. */
+static void test_texts(void** state) {
+  (void)state;
+  communicator comm, fewer;
+  float* const data = new_data(1);
+  void* place = data;
+  int nobody = 9;
+  assert_int_equal(ncclCommInitAll(&comm, 1, NULL), 0);
+  assert_int_equal(ncclAllReduce(data, data, 1, 77, SUM, comm, NULL), INVALID_ARGUMENT);
+  assert_int_equal(ncclAllReduce(data, data, (size_t)1 << 40, F32, SUM, comm, NULL),
+                   INVALID_ARGUMENT);
+  assert_non_null(
+      strstr(ncclGetLastError(NULL), "ncclAllReduce: CUDA's error 1 for sendbuff at 0x"));
+  assert_non_null(strstr(ncclGetLastError(NULL), "(4398046511104 bytes)"));
+  assert_int_not_equal(ncclMemAlloc(&place, (size_t)1 << 50), 0);
+  assert_non_null(strstr(ncclGetLastError(NULL), "ncclMemAlloc: CUDA's error 2"));
+  assert_int_equal(ncclCommShrink(comm, &nobody, 1, &fewer, NULL, 0), INVALID_ARGUMENT);
+  assert_non_null(strstr(ncclGetLastError(NULL), "no rank 9 of 1 ranks"));
+
+  assert_int_equal(ncclMemFree(NULL), 0);
+  assert_int_equal(ncclMemAlloc(&place, 0), 0);
+  assert_null(place);
+  assert_int_equal(ncclCommFinalize(NULL), 0);
+
+  assert_int_equal(ncclGroupStart(), 0);
+  assert_int_equal(ncclAllReduce(data, data, 1, F32, SUM, comm, NULL), 0);
+  assert_int_equal(ncclCommRevoke(comm, 0), 0);
+  assert_int_equal(ncclGroupEnd(), REMOTE_ERROR);
+  assert_int_equal(ncclCommDestroy(comm), 0);
+  assert_int_equal(cudaFree(data), 0);
+}
+
 static void test_states(void** state) {
   (void)state;
   int value = 0;
@@ -390,6 +422,7 @@ int main(int argc, char** argv) {
       cmocka_unit_test(test_captures),       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_polled),         cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_own_reductions), cmocka_unit_test(test_states),
+      cmocka_unit_test(test_texts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
