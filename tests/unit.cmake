@@ -2,6 +2,21 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# km_discover_tests(program prefix label environment...): the tests of a program of GoogleTest.
+function(km_discover_tests program prefix label)
+  gtest_discover_tests(${program} TEST_PREFIX ${prefix} DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60 TEST_LIST ${program}_tests
+    PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS ${label})
+  # gtest_discover_tests takes lists apart, and then knows the first variable only.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${program}_environment.cmake)
+  file(CONFIGURE OUTPUT ${script} @ONLY CONTENT [[
+if(@program@_tests)
+  set_tests_properties(${@program@_tests} PROPERTIES ENVIRONMENT "@KM_TEST_ENVIRONMENT@;@ARGN@")
+endif()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
 function(km_add_unit_tests area)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${area}/*.cpp)
   if(NOT sources)
@@ -14,9 +29,7 @@ function(km_add_unit_tests area)
   target_include_directories(km_unit_${area} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(km_unit_${area} PRIVATE km_${area} GTest::gmock GTest::gtest_main)
   km_use_precompiled(gtest km_unit_${area})
-  gtest_discover_tests(km_unit_${area} TEST_PREFIX "unit.${area}." DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
+  km_discover_tests(km_unit_${area} unit.${area}. unit)
 endfunction()
 
 foreach(area base comm ptx simt spirv compile core cpu reference)
