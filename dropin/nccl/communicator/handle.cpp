@@ -52,6 +52,11 @@ comm::Failure Handle::failure() const {
   return communicator_->failure();
 }
 
+comm::Failure Handle::start_failure() const {
+  const std::lock_guard lock(mutex_);
+  return start_failure_;
+}
+
 ncclResult_t Handle::state() const {
   {
     const std::lock_guard lock(mutex_);

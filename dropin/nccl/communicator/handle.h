@@ -47,6 +47,9 @@ class Handle {
   ncclResult_t state() const;
   /// The reason of a state that is no success.
   comm::Failure failure() const;
+  /// The reason why the start failed. A communicator that has started may have failed since then,
+  /// which later calls tell.
+  comm::Failure start_failure() const;
   /// Waits for the end of the start. Fails if the communicator has failed, is finalized or
   /// suspended.
   ncclResult_t get(std::shared_ptr<comm::Communicator>* out) const;

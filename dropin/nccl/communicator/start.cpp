@@ -41,7 +41,7 @@ ncclResult_t run_starts(const std::vector<Start>& starts) {
   }
   if (!starts.empty()) run(starts[0]);
   for (std::thread& each : threads) each.join();
-  for (const Start& each : starts) LIB_TRY(tell(each.handle->failure()));
+  for (const Start& each : starts) LIB_TRY(tell(each.handle->start_failure()));
   return ncclSuccess;
 }
 
@@ -49,7 +49,7 @@ ncclResult_t run_in_background(Start start) {
   const SharedHandle handle = start.handle;
   if (!start_thread("km-nccl-start", comm::kThreadStackBytes, -1, [start] { run(start); }))
     refuse(start);
-  return handle->state() == ncclInProgress ? ncclInProgress : tell(handle->failure());
+  return handle->state() == ncclInProgress ? ncclInProgress : tell(handle->start_failure());
 }
 
 ncclResult_t read_config(const ncclConfig_t* config, bool* out_is_blocking) {
