@@ -99,7 +99,7 @@ std::string space_name(const ptx::Instruction& in) {
   return space == ptx::Space::generic ? "" : std::string(ptx::text_of(space));
 }
 
-/// Whether PTX has this combination for the device under test, as the parser sees it.
+/// True if PTX has this combination for the device under test, as the parser sees it.
 bool parses(std::string text) {
   for (size_t at = text.find('?'); at != std::string::npos; at = text.find('?')) text[at] = '0';
   const std::string module =

@@ -41,7 +41,8 @@ WORDS = [
      "'%s': code for one processor lies in its folder; base/arch/attributes.h has conventions"),
 ]
 
-# Of code without its strings: orders that one processor gives by itself, and times by its counter.
+# Patterns in code without its strings: orders that one processor gives by itself, and times by its
+# counter.
 PORTABLE = [
     ("order", r"\bvolatile\b|\b__sync_\w+|\b__atomic_\w+\(\s*&|\bmemory_order_consume\b",
      "'%s' is no way to publish to other threads: a std::atomic with its order's name is"),

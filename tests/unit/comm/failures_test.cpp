@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -156,28 +155,23 @@ TEST(CommFailures, StartsSeeEachProcess) {
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto* const shared = new (memory) Shared{};
-  // The number of the start that failed.
-  const auto start_all = [&](uint32_t rank) {
+  Processes processes(2, [&](uint32_t rank) {
     for (int i = 0; i < kStarts; ++i) {
-      if (rank == 0 && make_unique_id(&shared->ids[i])) return i;
+      const std::string failed = "start " + std::to_string(i) + " failed";
+      if (rank == 0 && make_unique_id(&shared->ids[i])) return failed;
       if (rank == 0) shared->made.store(i + 1);
       while (shared->made.load() <= i) sched_yield();
       std::unique_ptr<Membership> joined;
-      if (Membership::join(shared->ids[i], 2, rank, 0, 10'000'000'000U, &joined)) return i;
-      if (joined->is_in_one_process()) return i;
+      if (Membership::join(shared->ids[i], 2, rank, 0, 10'000'000'000U, &joined)) return failed;
+      if (joined->is_in_one_process()) return failed;
     }
-    return kStarts;
-  };
-  const pid_t child = fork();
-  if (child == 0) _exit(start_all(1) == kStarts ? 0 : 1);
-  EXPECT_EQ(start_all(0), kStarts);
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return std::string();
+  });
+  EXPECT_THAT(processes.texts(), testing::Each(testing::IsEmpty()));
   munmap(memory, sizeof(Shared));
 }
 
-/// What came just before a failure counts, at whichever look the waiting rank sees both.
+/// A step that came just before a failure counts, at whichever look the waiting rank sees both.
 TEST(CommFailures, WhatCameBeforeAFailureCounts) {
   for (int after = 0; after < 5; ++after) {
     UniqueId id;

@@ -1,4 +1,4 @@
-// What copies by tensor maps tell the checker: every write before it is made, with its content.
+// Copies by tensor maps tell the checker of every write before it is made, with its content.
 #include "simt/runtime/tensors/tensor_copy.h"
 
 #include <gtest/gtest.h>

@@ -36,12 +36,6 @@ struct Samples {
 };
 std::atomic<Samples*> samples{nullptr};
 
-/// Handlers of threads that outlive static objects use it too.
-Samples* make_samples() {
-  static auto* const made = new Samples;
-  return made;
-}
-
 void record_sample(int, siginfo_t*, void* context) {
   const CodeGuard* const guard = current_guard;
   Samples* const to = samples.load(std::memory_order_acquire);
@@ -63,7 +57,8 @@ bool take_signal() {
     log(LogLevel::kWarn, "cpu", "no samples: the program has a handler for SIGPROF");
     return false;
   }
-  samples.store(make_samples(), std::memory_order_release);
+  static auto* const made = new Samples;  // for threads that outlive static objects, too
+  samples.store(made, std::memory_order_release);
   own.sa_sigaction = record_sample;
   own.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   return sigaction(SIGPROF, &own, nullptr) == 0;
