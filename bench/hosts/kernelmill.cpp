@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "common/benchmark.h"
 #include "hosts/device.h"
+#include "scale/block_times.h"
 
 namespace km::bench {
 namespace {
@@ -16,12 +18,33 @@ std::string last_error() {
   return text;
 }
 
+/// The file that gets a line of times of blocks for each launch; null: none is asked for.
+const char* block_times_file() { return std::getenv("KM_TEST_BLOCKS"); }
+
+/// Appends the times of the blocks of a module's last launch: the kernel's name, then numbers.
+void write_block_times(km_stream stream, km_module module, const char* kernel, uint64_t blocks) {
+  km_slice noted{};
+  require(km_module_global(module, kBlockBegins, &noted), "km_module_global");
+  std::vector<uint64_t> begins(std::min<uint64_t>(blocks, kMostBlocks));
+  require(km_slice_download(stream, noted, 0, begins.data(), begins.size() * 8),
+          "km_slice_download");
+  require(km_stream_synchronize(stream), "km_stream_synchronize");
+  std::ofstream file(block_times_file(), std::ios::app);
+  file << kernel;
+  for (const uint64_t time : times_of(begins)) file << ' ' << time;
+  file << '\n';
+}
+
 class KernelmillLaunch : public Launch {
  public:
-  KernelmillLaunch(km_stream stream, km_function function, Extent grid, Extent block)
+  KernelmillLaunch(km_stream stream, km_module module, const char* kernel, Extent grid,
+                   Extent block)
       : stream_(stream),
-        function_(function),
-        config_{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0} {}
+        module_(module),
+        kernel_(kernel),
+        config_{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0} {
+    require(km_module_function(module, kernel, &function_), "km_module_function");
+  }
   void pack(uint32_t index, const Argument& argument) {
     km_param_info info{};
     info.struct_size = sizeof info;
@@ -37,11 +60,17 @@ class KernelmillLaunch : public Launch {
     require(km_launch_kernel(stream_, function_, &config_, arguments_.data(), arguments_.size(),
                              nullptr, 0),
             "km_launch_kernel");
+    if (block_times_file() == nullptr) return;
+    const uint32_t* const grid = config_.grid;
+    require(km_stream_synchronize(stream_), "km_stream_synchronize");
+    write_block_times(stream_, module_, kernel_.c_str(), uint64_t{grid[0]} * grid[1] * grid[2]);
   }
 
  private:
   km_stream stream_;
-  km_function function_;
+  km_module module_;
+  std::string kernel_;
+  km_function function_{};
   km_launch_config config_;
   std::vector<uint8_t> arguments_;
 };
@@ -81,7 +110,8 @@ struct Device::Implementation {
     km_module& found = modules[benchmark];
     if (found) return found;
     const std::string path = std::string(KM_BENCH_FOLDER) + "/kernels/" + benchmark + "/kernel.cu";
-    const std::string ptx = compile_to_ptx(path);
+    std::string ptx = compile_to_ptx(path);
+    if (block_times_file() != nullptr) ptx = note_block_begins(ptx);
     const double start = now_seconds();
     require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &found),
             "km_module_load_ptx");
@@ -128,9 +158,8 @@ void Device::fill(Buffer destination, uint8_t value, uint64_t size_bytes) {
 std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char* kernel,
                                        Extent grid, Extent block,
                                        const std::vector<Argument>& arguments) {
-  km_function function{};
-  require(km_module_function(own_->module(benchmark), kernel, &function), "km_module_function");
-  auto launch = std::make_unique<KernelmillLaunch>(own_->stream, function, grid, block);
+  auto launch = std::make_unique<KernelmillLaunch>(own_->stream, own_->module(benchmark), kernel,
+                                                   grid, block);
   uint32_t index = 0;
   for (const Argument& argument : arguments) launch->pack(index++, argument);
   return launch;

@@ -31,8 +31,8 @@ TEST(BlockRange, OnePartInOrder) {
 
 TEST(BlockRange, NoMoreThanAskedFor) {
   BlockRange range;
-  BlockRange::SharedPart parts[2];
-  range.reset(0, 100, 10, UINT64_MAX, parts, 2);
+  BlockRange::SharedParts parts(2);
+  range.reset(0, 100, 10, UINT64_MAX, &parts, 2);
   uint32_t part = 0;
   Piece piece{};
   ASSERT_TRUE(range.take(&part, &piece.first, &piece.last, 4));
@@ -45,8 +45,8 @@ TEST(BlockRange, NoMoreThanAskedFor) {
 
 TEST(BlockRange, PiecesShrinkToTheLeast) {
   BlockRange range;
-  BlockRange::SharedPart parts[2];
-  range.reset(0, 2000, 3, 4, parts, 2);
+  BlockRange::SharedParts parts(2);
+  range.reset(0, 2000, 3, 4, &parts, 2);
   const auto pieces = all_pieces(range, 1);
   EXPECT_EQ(pieces.front().first, 1000u);
   EXPECT_EQ(pieces.front().size(), 250u);
@@ -71,8 +71,8 @@ TEST(BlockRange, EveryBlockOnce) {
   constexpr uint32_t kThreads = 4;
   constexpr uint64_t kBlocks = 100001;
   BlockRange range;
-  BlockRange::SharedPart parts[kThreads];
-  range.reset(7, 7 + kBlocks, 1, 16, parts, kThreads);
+  BlockRange::SharedParts parts(kThreads);
+  range.reset(7, 7 + kBlocks, 1, 16, &parts, kThreads);
   std::vector<std::vector<Piece>> taken(kThreads);
   {
     std::vector<std::jthread> threads;
@@ -89,10 +89,43 @@ TEST(BlockRange, EveryBlockOnce) {
   for (uint64_t i = 0; i < times.size(); ++i) ASSERT_EQ(times[i], i < 7 ? 0 : 1) << i;
 }
 
+// More parts than a word has bits; one thread takes from all of them, from the middle on.
+TEST(BlockRange, ManyPartsByOneThread) {
+  constexpr uint64_t kBlocks = 1000;
+  for (const uint32_t count : {1u, 2u, 63u, 64u, 65u, 128u, 200u, 256u}) {
+    BlockRange range;
+    BlockRange::SharedParts parts(count);
+    range.reset(0, kBlocks, 1, 4, &parts, count);
+    std::vector<int> times(kBlocks);
+    for (const Piece& piece : all_pieces(range, range.claim(count / 2))) {
+      for (uint64_t i = piece.first; i < piece.last; ++i) ++times.at(i);
+    }
+    EXPECT_EQ(times, std::vector<int>(kBlocks, 1)) << count;
+  }
+}
+
+// Parts without blocks, since there are fewer blocks than parts.
+TEST(BlockRange, FewerBlocksThanParts) {
+  BlockRange range;
+  BlockRange::SharedParts parts(100);
+  range.reset(0, 3, 1, 16, &parts, 100);
+  EXPECT_EQ(all_pieces(range, 99).size(), 3u);
+}
+
+TEST(BlockRange, EachThreadClaimsAPartOfItsOwn) {
+  BlockRange range;
+  BlockRange::SharedParts parts(200);
+  range.reset(0, 1000, 1, 16, &parts, 200);
+  std::vector<int> claims(200);
+  for (int i = 0; i < 200; ++i) ++claims.at(range.claim(150));
+  EXPECT_EQ(claims, std::vector<int>(200, 1));
+  EXPECT_EQ(range.claim(7), 7u);  // all are claimed
+}
+
 TEST(BlockRange, ClosedGivesNothing) {
   BlockRange range;
-  BlockRange::SharedPart parts[2];
-  range.reset(0, 100, 1, 16, parts, 2);
+  BlockRange::SharedParts parts(2);
+  range.reset(0, 100, 1, 16, &parts, 2);
   Piece piece{};
   uint32_t part = 0;
   ASSERT_TRUE(range.take(&part, &piece.first, &piece.last));

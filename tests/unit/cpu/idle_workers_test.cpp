@@ -1,4 +1,4 @@
-// Workers that sleep until they are called.
+// Workers that sleep until they are called, and the counts of a pool's threads.
 #include "backends/cpu/threads/idle_workers.h"
 #include "base/arch/processor.h"
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/threads/futex.h"
+#include "backends/cpu/threads/worker_census.h"
 
 namespace km::cpu {
 namespace {
@@ -91,6 +92,50 @@ TEST(IdleWorkers, WorkIsFoundByWhoSleeps) {
   idle.wake(kWorkers);
   workers.clear();
   EXPECT_EQ(done.load(), kPieces);
+}
+
+TEST(WorkerCensus, ChangesBelongTogether) {
+  WorkerCensus census;
+  census.change({.between = 1, .awake = 1});
+  census.change({.spinners = 1, .between = -1});
+  EXPECT_EQ(census.spinners(), 1u);
+  EXPECT_EQ(census.looking(), 1u);
+  EXPECT_EQ(census.awake(), 1u);
+  census.change({.spinners = -1, .awake = -1});
+  EXPECT_EQ(census.spinners(), 0u);
+  EXPECT_EQ(census.looking(), 0u);
+  EXPECT_EQ(census.awake(), 0u);
+  EXPECT_EQ(census.awake_lately(), 0u);
+}
+
+TEST(WorkerCensus, RetiresOnlyThoseBeyond) {
+  WorkerCensus census;
+  census.change({.spinners = 2, .awake = 3});
+  EXPECT_TRUE(census.retire_above(2));
+  EXPECT_FALSE(census.retire_above(2));
+  EXPECT_EQ(census.awake(), 2u);
+  EXPECT_EQ(census.spinners(), 2u);
+}
+
+TEST(WorkerCensus, ManyThreads) {
+  constexpr int kThreads = 4, kRounds = 20'000;
+  WorkerCensus census;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&census] {
+        for (int round = 0; round < kRounds; ++round) {
+          census.change({.between = 1, .awake = 1});
+          census.change({.spinners = 1, .between = -1});
+          census.change({.spinners = -1, .between = 1});
+          if (round % 2 == 0) census.change({.between = -1, .awake = -1});
+        }
+      });
+    }
+  }
+  EXPECT_EQ(census.spinners(), 0u);
+  EXPECT_EQ(census.looking(), kThreads * kRounds / 2);
+  EXPECT_EQ(census.awake(), kThreads * kRounds / 2);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 // Launches in mode a: every block once, in any number of threads, on the engine's stacks.
 
+#include <unistd.h>
+
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "backends/cpu/command/sharing.h"
 #include "base/arch/float_control.h"
 #include "unit/cpu/support.h"
 
@@ -176,6 +180,47 @@ TEST_P(LaunchTest, ScratchHasTheSizeThatTheCodeAsksFor) {
   launch(stream_, code, {8, 1, 1}, {1, 1, 1}, 0);
   synchronize(stream_);
   EXPECT_FALSE(context_->failed());
+}
+
+struct Busy {
+  std::atomic<uint32_t>* threads;  // that ran blocks, told apart by `round`
+  uint32_t round;
+  uint32_t sleep_us;  // of each block
+};
+
+KM_TEST_CODE void run_for(const simt::LaunchRecord* record, simt::BlockState*, uint64_t first,
+                          uint64_t end) {
+  static thread_local uint32_t last_round = 0;
+  const auto arguments = argument<Busy>(record);
+  if (std::exchange(last_round, arguments.round) != arguments.round)
+    arguments.threads->fetch_add(1);
+  for (uint64_t i = first; i < end; ++i) {
+    if (arguments.sleep_us != 0) usleep(arguments.sleep_us);
+  }
+}
+
+// Blocks that were short so far are long now: more threads join than the old time was worth.
+TEST(LaunchOnManyThreads, TakesLongerThanExpected) {
+  constexpr uint32_t kThreads = 16, kBlocks = 2000;
+  ASSERT_TRUE(install_fault_handler());
+  Context* const context = Context::make(nullptr, pool_of(kThreads));
+  Stream* const stream = Stream::open(context, 0);
+  TestCode code(run_for);
+  std::atomic<uint32_t> threads{0};
+  const auto run = [&](uint32_t round, uint32_t sleep_us, float block_ns) {
+    code.block_ns.store(block_ns);
+    threads.store(0);
+    launch(stream, code, {kBlocks, 1, 1}, {32, 1, 1}, Busy{&threads, round, sleep_us});
+    ASSERT_TRUE(stream->wait(stream->submitted(), kForever));
+  };
+  const Sharing sharing = sharing_of(20, kBlocks, kThreads, false);
+  ASSERT_LT(sharing.most, kThreads / 2);
+  run(1, 0, 20);
+  EXPECT_LE(threads.load(), sharing.most);
+  run(2, 1000, 20);
+  EXPECT_GT(threads.load(), sharing.most);
+  stream->close();
+  context->release();
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, LaunchTest, ::testing::Values(1u, 2u, 4u));

@@ -71,6 +71,7 @@ uint64_t launch(Stream* stream, const TestCode& code, Dim grid, Dim block,
   run.shared_bytes = shared_bytes;
   run.stop = stream->context()->stop_word();
   run.owner = stream->context();
+  run.relief = stream->context()->pool();
   run.output = &stream->context()->output();
   run.assertions = &stream->context()->failed_assertions();
   return stream->submit(command);

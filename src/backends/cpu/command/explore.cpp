@@ -36,6 +36,7 @@ class Turn final : public StallRelief {
     if (lock_.owns_lock()) lock_.unlock();
     next_->relieve();
   }
+  void widen(uint64_t job) override { next_->widen(job); }
   bool has_waited() const { return !lock_.owns_lock(); }
 
  private:

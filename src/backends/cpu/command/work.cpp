@@ -5,6 +5,7 @@
 #include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/explore.h"
+#include "backends/cpu/command/sharing.h"
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/command/transfer_fault.h"
 #include "backends/cpu/config/config.h"
@@ -23,12 +24,6 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 512 << 10;  // for copies and fills
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
-constexpr float kWakeNs = 6'000;         // work that is about worth waking a thread for
-constexpr float kLeastNs = kWakeNs / 3;  // for a chunk
-constexpr float kShortNs = 500'000;
-// The first chunk is 1 / kCut of a thread's share. Short kernels have fewer chunks, because each
-// one has a cost.
-constexpr uint64_t kCut = 16, kShortCut = 4;
 
 bool overlaps(const Transfer& transfer) {
   if (transfer.is_fill() || transfer.rows.count != 0) return false;
@@ -227,31 +222,32 @@ bool is_light(const Command& command) {
 void prepare_alone(Command& command, uint64_t first, uint64_t last) {
   KM_ASSERT(last <= pieces_of(command), "more pieces are run than the command has");
   command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
+  command.run.overdue_ticks.store(UINT64_MAX, std::memory_order_relaxed);
 }
 
-uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
-                        BlockRange::SharedPart* parts) {
+Sharing prepare_shared(Command& command, uint64_t first, uint32_t threads,
+                       BlockRange::SharedParts* parts) {
   KM_ASSERT(threads != 0, "a command is shared by no thread");
-  uint64_t pieces = pieces_of(command) - first;
-  uint64_t chunk = 1, cut = kCut, worth = threads;
-  if (command.kind == CommandKind::kernel) {
-    const float ns = command.run.unit->block_ns.load(std::memory_order_relaxed);
-    if (ns > 0) {
-      auto least = static_cast<uint64_t>(kLeastNs / ns);
-      chunk = std::max<uint64_t>(std::min(least, (pieces + threads - 1) / threads), 1);
-      const float all = ns * static_cast<float>(pieces);
-      if (all < kShortNs) cut = kShortCut;
-      worth = static_cast<uint64_t>(std::min(all / kWakeNs, static_cast<float>(threads)));
-    }
-  }
-  const bool in_order = command.kind == CommandKind::kernel && command.run.unit->begins_in_order();
-  if (in_order || threads == 1) {
-    command.run.range.reset(first, first + pieces, in_order ? 1 : pieces);
+  LaunchRun& run = command.run;
+  const bool is_kernel = command.kind == CommandKind::kernel;
+  const uint64_t pieces = pieces_of(command) - first;
+  const float block_ns = is_kernel ? run.unit->block_ns.load(std::memory_order_relaxed) : 0;
+  // Blocks that wait for each other must all have begun, for which few threads may lack the room.
+  const bool may_wait = is_kernel && run.unit->may_wait();
+  const Sharing sharing = sharing_of(block_ns, pieces, threads, may_wait);
+  const bool in_order = is_kernel && run.unit->begins_in_order();
+  if (in_order || sharing.most == 1) {
+    run.range.reset(first, first + pieces, in_order ? 1 : pieces);
   } else {
-    command.run.range.reset(first, first + pieces, chunk, cut, parts, threads);
+    run.range.reset(first, first + pieces, sharing.chunk, sharing.cut, parts,
+                    std::min(sharing.most, parts->capacity()));
   }
-  uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
-  return static_cast<uint32_t>(others);
+  const uint64_t overdue =
+      sharing.expected_ns == 0
+          ? UINT64_MAX
+          : now_ticks() + ticks_of_ns(static_cast<uint64_t>(sharing.expected_ns));
+  run.overdue_ticks.store(overdue, std::memory_order_relaxed);
+  return sharing;
 }
 
 void work_on(Command& command, Executor& executor, Context& context) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/command/command.h"
+#include "backends/cpu/command/sharing.h"
 
 namespace km::cpu {
 
@@ -23,9 +24,9 @@ uint64_t pieces_of(const Command& command);
 /// Makes the pieces [first, last) one chunk.
 void prepare_alone(Command& command, uint64_t first, uint64_t last);
 /// Cuts the pieces from `first` on into chunks for up to `threads` threads, each with one of
-/// `parts`. Returns the number of other threads that are worth waking.
-uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
-                        BlockRange::SharedPart* parts);
+/// `parts`. Returns how many are worth having and how many may take part, the caller among them.
+Sharing prepare_shared(Command& command, uint64_t first, uint32_t threads,
+                       BlockRange::SharedParts* parts);
 /// Runs pieces of the command until none is left. Failures go to the context.
 void work_on(Command& command, Executor& executor, Context& context);
 /// Runs a short transfer on the calling thread; if it returns false, *out_failure has the reason.

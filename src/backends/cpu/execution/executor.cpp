@@ -132,7 +132,7 @@ void Executor::run_grid() {
   uint64_t first = 0, last = 0;
   simt::GridEntry entry = launch_->unit->grid_entry;
   const simt::LaunchRecord& record = launch_->record;
-  while (launch_->range.take(&next_part_, &first, &last)) {
+  while (launch_->take(&part_.next, &first, &last)) {
     set_block(&state_, record, first);
     for (uint64_t left = last - first; left != 0; begin_row(&state_, record)) {
       const uint64_t x = state_.block[0], count = std::min(left, record.grid[0] - x);
@@ -194,7 +194,7 @@ void Executor::run_resident() {
     }
     if (!progress) patience = std::max(patience / 2, 1u);
     waited = spoiled = 0;
-    if (residents_.start_next(state_, &next_part_)) continue;
+    if (residents_.start_next(state_, &part_.next)) continue;
     if (residents_.running().empty()) break;
     if (++idle_turns % 64 == 0) idle();
   }
@@ -213,7 +213,7 @@ void Executor::follow_schedule(simt::Schedule& schedule) {
     leave(Ending::stopped);
   }
   while (residents_.running().size() < schedule.resident_blocks() &&
-         residents_.start_next(state_, &next_part_)) {
+         residents_.start_next(state_, &part_.next)) {
   }
   residents_.mix(schedule);
 }
@@ -258,7 +258,7 @@ Ending Executor::enter(LaunchRun& launch) {
     run_.counters.clear();
   if (launch.checks != nullptr) [[unlikely]]
     launch.checks->add_store(&for_checks_.store);
-  next_part_ = claim_part(launch.range);
+  part_.next = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   // The signal handler on this thread reads the guard, so the compiler must not move the stores

@@ -41,10 +41,16 @@ class Executor {
   /// Runs blocks of the launch until none is left, one faults or the launch is cancelled. Fails
   /// without memory for stacks, windows or scratch.
   Result<Ending> run(LaunchRun& launch);
+  /// Makes the thread begin in part `part` of the next range. Neighbours have parts side by side,
+  /// so that a thread that is done takes from memory near it, if the machine has more than one.
+  void prefer_part(uint32_t part) { part_.claimed = part; }
   /// Claims the part of a command's work that this thread starts with: the last one's, if it is
   /// free, because its caches may still hold that part's data.
   uint32_t claim_part(BlockRange& range) {
-    return range.part_count() == 1 ? 0 : part_ = range.claim(part_);
+    const uint32_t count = range.part_count(), claimed = range.claim(part_.claimed);
+    if (count == 1 || count < part_.count) return claimed;
+    part_.count = count;
+    return part_.claimed = claimed;
   }
   /// Valid after run() returned `faulted` or `stopped`.
   const KernelFault& fault() const { return faults_.fault(); }
@@ -176,8 +182,11 @@ class Executor {
     ReportedStore store;
     std::vector<uint8_t> box_image;
   } for_checks_;
-  // The claimed part, and the one that the next blocks come from.
-  uint32_t part_ = 0, next_part_ = 0;
+  /// The part that the thread claimed in the range with the most parts so far, so that short
+  /// launches on few threads do not move it, and the one that its next blocks come from.
+  struct Part {
+    uint32_t claimed = 0, count = 1, next = 0;
+  } part_;
   void* fake_stack_ = nullptr;
   /// The stack of the thread that runs the code.
   struct HostStack {

@@ -11,6 +11,7 @@
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/execution/stall.h"
+#include "backends/cpu/threads/futex.h"
 #include "simt/abi.h"
 
 namespace km {
@@ -43,6 +44,22 @@ struct LaunchRun {
   Stall stall;                                  // for launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed assertions since the context was reset
   BlockRange range;
+  uint64_t job = 0;  // the pool's name for the launch while several threads run it
+  /// When the launch takes longer than expected; never if all threads may take part anyway.
+  std::atomic<uint64_t> overdue_ticks{UINT64_MAX};
+
+  /// Takes blocks as BlockRange::take() does.
+  bool take(uint32_t* part, uint64_t* first, uint64_t* last, uint64_t most = UINT64_MAX) {
+    const uint64_t overdue = overdue_ticks.load(std::memory_order_relaxed);
+    if (overdue != UINT64_MAX && now_ticks() > overdue) [[unlikely]]
+      ask_for_threads();
+    return range.take(part, first, last, most);
+  }
+  /// Lets the pool send all threads, once.
+  void ask_for_threads() {
+    if (overdue_ticks.exchange(UINT64_MAX, std::memory_order_relaxed) != UINT64_MAX)
+      relief->widen(job);
+  }
   /// The checker's knowledge while the launch runs; null: its code has no tool.
   std::unique_ptr<LaunchChecks> checks;
   /// The counters of the launch's warps; null: they are not counted.

@@ -87,7 +87,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
   const uint64_t room = (kMaxResidentBlocks - running_.size()) / count;
   if (room == 0) return false;
   if (first_untaken_ == end_untaken_ &&
-      !launch_->range.take(part, &first_untaken_, &end_untaken_, room)) {
+      !launch_->take(part, &first_untaken_, &end_untaken_, room)) {
     return false;
   }
   if (!make_ready(count, state.warp_count)) return false;

@@ -7,11 +7,14 @@
 
 namespace km::cpu {
 
-/// Called by a thread of a launch whose blocks all wait. They may wait for work in a stream that no
-/// thread runs, because all threads run such launches; relieve() then makes a thread run it.
+/// Called by the threads of a launch. relieve() if their blocks all wait: for work in a stream,
+/// perhaps, that no thread runs because all threads run such launches; a thread then runs it.
 class StallRelief {
  public:
   virtual void relieve() = 0;
+  /// Called once by a thread of a launch that takes longer than was expected when its number of
+  /// threads was chosen: all may join now. `job` is the launch's, which may be over.
+  virtual void widen(uint64_t job) = 0;
 
  protected:
   ~StallRelief() = default;

@@ -34,10 +34,8 @@ constexpr uint64_t kMostJobs = 64;  // a word has a bit for each
 static_assert((kOpen & kGenerationMask) == 0 && (kParticipants & (kOpen | kGenerationMask)) == 0);
 static_assert((kGenerationMask & kGenerationStep) == kGenerationStep);
 
-/// Decrements a counter of threads or entries.
-template <class Number>
-void count_down(std::atomic<Number>& count) {
-  [[maybe_unused]] const Number before = count.fetch_sub(1);
+void count_down(std::atomic<uint32_t>& count) {
+  [[maybe_unused]] const uint32_t before = count.fetch_sub(1);
   KM_ASSERT(before != 0, "a count of the pool falls below 0");
 }
 
@@ -81,7 +79,7 @@ int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2;
 
 ThreadPool::ThreadPool(const ThreadPoolOptions& options)
     : options_(options), idle_(options.threads) {
-  for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
+  for (Job& job : jobs_) job.parts = std::make_unique<BlockRange::SharedParts>(options.threads);
 }
 
 bool ThreadPool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals) {
@@ -121,12 +119,12 @@ Result<ThreadPool*> ThreadPool::start(const ThreadPoolOptions& options) {
 
 void ThreadPool::run_worker(uint32_t worker, Executor* executor) {
   worker_of = this;
-  between_.fetch_add(1);
-  awake_.fetch_add(1);
+  executor->prefer_part(worker);
+  census_.change({.between = 1, .awake = 1});
   for (;;) {
     Item item;
     if (take(&item, false)) {
-      if (spinners_.load() == 0) wake_for_more();
+      if (census_.spinners() == 0) wake_for_more();
     } else if (!wait_for_work(worker, &item)) {
       continue;
     }
@@ -141,7 +139,8 @@ uint64_t ThreadPool::job_with_room() const {
   for (uint64_t open = open_jobs_.load(); open != 0; open &= open - 1) {
     auto slot = static_cast<uint32_t>(std::countr_zero(open));
     uint64_t state = jobs_[slot].state.load(std::memory_order_relaxed);
-    bool room = (state & kOpen) != 0 && (state & kParticipants) < options_.threads;
+    const uint32_t most = jobs_[slot].most.load(std::memory_order_relaxed);
+    bool room = (state & kOpen) != 0 && (state & kParticipants) < most;
     int list = jobs_[slot].list.load(std::memory_order_relaxed);
     if (!room || list >= best_list) continue;
     best = name_of(slot, state);
@@ -185,20 +184,13 @@ void ThreadPool::run(const Item& item, Executor* executor) {
 
 /// Makes a spinning thread sleep if more threads than processors are awake, because it would keep
 /// another one from working.
-bool ThreadPool::retire() {
-  uint32_t awake = awake_.load(std::memory_order_relaxed);
-  while (awake > options_.threads) {
-    if (awake_.compare_exchange_weak(awake, awake - 1)) return true;
-  }
-  return false;
-}
+bool ThreadPool::retire() { return census_.retire_above(options_.threads); }
 
 /// Returns false if the thread no longer counts as awake.
 bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
-  spinners_.fetch_add(1);
-  count_down(between_);
+  census_.change({.spinners = 1, .between = -1});
   for (; !found && now < end; now = now_ticks()) {
     arch::spin_hint();
     if (!has_work()) {
@@ -214,11 +206,9 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
       arch::spin_hint();
   }
   if (!found) idle_.park(worker);
-  if (!found && !retired) count_down(awake_);
-  if (found) between_.fetch_add(1);
-  count_down(spinners_);
+  census_.change({.spinners = -1, .between = found ? 1 : 0, .awake = found || retired ? 0 : -1});
   // Work that arrived while this thread counted as a spinner has woken no other thread.
-  if (found && spinners_.load() == 0) wake_for_more();
+  if (found && census_.spinners() == 0) wake_for_more();
   return found;
 }
 
@@ -226,7 +216,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
 /// for a job if a processor is free. A worker that is already waking up does this later itself.
 void ThreadPool::wake_for_more() {
   if (idle_.coming() != 0 || !idle_.any()) return;
-  const bool room = awake_.load() < options_.threads && job_with_room() != 0;
+  const bool room = census_.awake() < options_.threads && job_with_room() != 0;
   if (room || has_unowned_stream()) wake_up_to(1);
 }
 
@@ -244,19 +234,17 @@ bool ThreadPool::has_unowned_stream() {
 bool ThreadPool::wait_for_work(uint32_t worker, Item* out_item) {
   if (!options_.may_spin) {
     idle_.park(worker);
-    count_down(between_);
-    count_down(awake_);
+    census_.change({.between = -1, .awake = -1});
   } else if (spin_for_work(worker, out_item)) {
     return true;
   }
   idle_.sleep(worker, has_work());
-  between_.fetch_add(1);
-  awake_.fetch_add(1);
+  census_.change({.between = 1, .awake = 1});
   return false;
 }
 
 /// The number of workers that look for work or are about to.
-uint32_t ThreadPool::looking() const { return spinners_.load() + between_.load() + idle_.coming(); }
+uint32_t ThreadPool::looking() const { return census_.looking() + idle_.coming(); }
 
 /// Wakes workers until `count` look for work.
 void ThreadPool::wake_up_to(uint32_t count) {
@@ -264,13 +252,27 @@ void ThreadPool::wake_up_to(uint32_t count) {
   if (coming < count) idle_.wake(count - coming);
 }
 
-/// Wakes threads for a job. There are never more awake than processors, because the job also
-/// completes without them.
-void ThreadPool::wake_helpers(uint32_t count) {
+/// Calls threads for a job, so that `count` look for work. There are never more awake than
+/// processors, because the job also completes without them.
+void ThreadPool::call_helpers(Job& job, uint32_t count) {
   const uint32_t coming = looking();
-  const uint32_t up = awake_.load() + idle_.coming();
+  const uint32_t up = census_.awake() + idle_.coming();
   if (coming >= count || up >= options_.threads) return;
-  idle_.wake(std::min(count - coming, options_.threads - up));
+  job.asleep_wanted.store(std::min(count - coming, options_.threads - up));
+  wake_helpers(job);
+}
+
+/// Wakes two of the workers that the job still wants. Each of them does the same, since a call that
+/// wakes takes longer than many a block: one thread that wakes 63 is late with its own work by
+/// 100 us.
+void ThreadPool::wake_helpers(Job& job) {
+  constexpr uint32_t kBranches = 2;
+  uint32_t wanted = job.asleep_wanted.load(std::memory_order_relaxed), now = 0;
+  do {
+    if (wanted == 0) return;
+    now = std::min(wanted, kBranches);
+  } while (!job.asleep_wanted.compare_exchange_weak(wanted, wanted - now));
+  idle_.wake(now);
 }
 
 void ThreadPool::add_ready(Stream* stream) {
@@ -317,7 +319,7 @@ Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
 
 bool ThreadPool::others_wait(const Stream* stream) const {
   if (ready_count_.load(std::memory_order_relaxed) == 0) return false;
-  if (spinners_.load(std::memory_order_relaxed) != 0 || idle_.any()) return false;
+  if (census_.spinners() != 0 || idle_.any()) return false;
   if (has_ready_before(list_of(stream->priority()))) return true;
   return now_ticks() - stream->ready_ticks() > kSliceTicks;
 }
@@ -354,14 +356,17 @@ uint64_t ThreadPool::publish(Stream* stream, Command* command, uint64_t first_pi
   KM_ASSERT((job.state.load(std::memory_order_relaxed) & (kOpen | kParticipants)) == 0,
             "a free job is open or has participants");
   KM_ASSERT((open_jobs_.load() >> slot & 1) == 0, "a free job is listed as open");
-  uint32_t wanted = prepare_shared(*command, first_piece, options_.threads, job.parts.get());
+  const Sharing sharing = prepare_shared(*command, first_piece, options_.threads, job.parts.get());
+  job.most.store(sharing.most, std::memory_order_relaxed);
+  job.asleep_wanted.store(0, std::memory_order_relaxed);
   job.stream = stream;
   job.command = command;
   job.list.store(list_of(stream->priority()), std::memory_order_relaxed);
   uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
   job.state.store(state, std::memory_order_release);
+  command->run.job = name_of(slot, state);
   open_jobs_.fetch_or(uint64_t{1} << slot);
-  wake_helpers(wanted);
+  call_helpers(job, sharing.threads - 1);
   return name_of(slot, state);
 }
 
@@ -370,7 +375,8 @@ bool ThreadPool::enter(uint64_t job) {
   uint64_t state = entry.state.load(std::memory_order_acquire);
   do {
     bool same = (state & kGenerationMask) == (job & kGenerationMask);
-    if ((state & kOpen) == 0 || !same || (state & kParticipants) >= options_.threads) return false;
+    const uint32_t most = entry.most.load(std::memory_order_relaxed);
+    if ((state & kOpen) == 0 || !same || (state & kParticipants) >= most) return false;
   } while (!entry.state.compare_exchange_weak(state, state + 1, std::memory_order_acquire));
   return true;
 }
@@ -398,11 +404,11 @@ bool ThreadPool::leave(uint64_t job) {
 void ThreadPool::work(Command& command, Executor& executor, Context& context) {
   const bool is_worker = worker_of == this;
   if (is_worker) {
-    count_down(between_);
-    if (spinners_.load() == 0 && has_work()) wake_for_more();
+    census_.change({.between = -1});
+    if (census_.spinners() == 0 && has_work()) wake_for_more();
   }
   work_on(command, executor, context);
-  if (is_worker) between_.fetch_add(1);
+  if (is_worker) census_.change({.between = 1});
 }
 
 void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
@@ -413,6 +419,7 @@ void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   Stream* stream = entry.stream;
   KM_ASSERT(stream != nullptr && stream->pool_ == this, "a job belongs to another pool's stream");
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
+  wake_helpers(entry);
   work(*entry.command, *executor, *stream->context());
   if (leave(job)) stream->resume_here(executor, until);
 }
@@ -425,6 +432,15 @@ void ThreadPool::relieve() {
     return;
   }
   count_down(spares_);
+}
+
+/// The job's name may be old: its launch ended meanwhile, and nothing is left to do.
+void ThreadPool::widen(uint64_t job) {
+  Job& entry = jobs_[slot_of(job)];
+  const uint64_t state = entry.state.load(std::memory_order_acquire);
+  if ((state & kOpen) == 0 || (state & kGenerationMask) != (job & kGenerationMask)) return;
+  entry.most.store(options_.threads, std::memory_order_relaxed);
+  call_helpers(entry, options_.threads - 1);
 }
 
 void ThreadPool::run_spare() {

@@ -14,6 +14,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/idle_workers.h"
 #include "backends/cpu/threads/thread_pool_options.h"
+#include "backends/cpu/threads/worker_census.h"
 #include "base/result.h"
 #include "base/thread/spin_lock.h"
 
@@ -33,7 +34,7 @@ class ThreadPool final : public StallRelief {
   uint32_t threads() const { return options_.threads; }
   uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
   /// True if more threads are awake than there are processors for them.
-  bool is_crowded() const { return awake_.load(std::memory_order_relaxed) > options_.threads; }
+  bool is_crowded() const { return census_.awake_lately() > options_.threads; }
 
   /// A host thread that waits for work and helps; one worker fewer is awake meanwhile.
   class Helping {
@@ -45,12 +46,12 @@ class ThreadPool final : public StallRelief {
     Helping& operator=(const Helping&) = delete;
 
     void start() {
-      if (pool_ != nullptr && !std::exchange(counts_, true)) pool_->awake_.fetch_add(1);
+      if (pool_ != nullptr && !std::exchange(counts_, true)) pool_->census_.change({.awake = 1});
     }
     void stop() {
       if (!std::exchange(counts_, false)) return;
-      pool_->awake_.fetch_sub(1);
-      if (pool_->spinners_.load() == 0) pool_->wake_for_more();
+      pool_->census_.change({.awake = -1});
+      if (pool_->census_.spinners() == 0) pool_->wake_for_more();
     }
 
    private:
@@ -80,6 +81,7 @@ class ThreadPool final : public StallRelief {
   /// Runs work_on() for a command that the caller runs, alone or with others.
   void work(Command& command, Executor& executor, Context& context);
   void relieve() override;
+  void widen(uint64_t job) override;
   /// Takes part in this job until it has no blocks left; false if it is over or has enough threads.
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
@@ -91,11 +93,13 @@ class ThreadPool final : public StallRelief {
   static constexpr uint32_t kMaxSpares = 256;
 
   struct alignas(64) Job {
-    std::atomic<uint64_t> state{0};  // open bit, generation, number of participants
-    std::atomic<int> list{0};        // priority list of its stream
+    std::atomic<uint64_t> state{0};          // open bit, generation, number of participants
+    std::atomic<int> list{0};                // priority list of its stream
+    std::atomic<uint32_t> most{1};           // participants
+    std::atomic<uint32_t> asleep_wanted{0};  // sleeping workers that participants still wake
     Stream* stream = nullptr;
     Command* command = nullptr;
-    std::unique_ptr<BlockRange::SharedPart[]> parts;  // one for each thread
+    std::unique_ptr<BlockRange::SharedParts> parts;  // one for each thread
   };
   struct ReadyList {
     Stream* first = nullptr;
@@ -126,7 +130,8 @@ class ThreadPool final : public StallRelief {
   bool has_ready_before(int list) const;
   Stream* take_ready(bool gives_grace, int lists);
   void wake_up_to(uint32_t count);
-  void wake_helpers(uint32_t count);
+  void call_helpers(Job& job, uint32_t count);
+  void wake_helpers(Job& job);
   uint32_t looking() const;
   bool enter(uint64_t job);
   void take_part(uint64_t job, Executor* executor, uint64_t until);
@@ -141,10 +146,8 @@ class ThreadPool final : public StallRelief {
   std::array<ReadyList, kPriorities> ready_;
   SpinLock closed_lock_;
   std::vector<Stream*> closed_;
-  alignas(64) std::atomic<uint32_t> spinners_{0};
-  std::atomic<uint32_t> between_{0};  // workers that neither spin nor work now, but soon will
-  std::atomic<uint32_t> awake_{0};    // workers that run or spin, and host threads that help
-  std::atomic<uint32_t> spares_{0};   // threads beyond the workers, while streams are ready
+  alignas(64) WorkerCensus census_;
+  std::atomic<uint32_t> spares_{0};  // threads beyond the workers, while streams are ready
   IdleWorkers idle_;
 };
 
