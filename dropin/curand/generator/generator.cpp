@@ -148,6 +148,7 @@ const char* RandLibrary::name_of(curandStatus_t status) noexcept {
 }
 
 Generator::~Generator() {
+  if (uploaded != nullptr) driver->cuEventDestroy_v2(uploaded);
   set_aside();
   if (aside.empty()) return;
   if (left == nullptr) left = std::make_shared<LeftMemory>();
@@ -160,6 +161,8 @@ void Generator::forget_memory() {
   aside.clear();
   left = nullptr;
   last_captured = {};
+  uploaded = nullptr;
+  may_be_uploading = false;
   context.forget();
 }
 

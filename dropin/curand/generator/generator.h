@@ -60,6 +60,8 @@ struct Generator {
   std::shared_ptr<LeftMemory> left;
   CapturedCall last_captured;
   bool is_ready = false;
+  cu::CUevent uploaded = nullptr;  // follows the copies to the memory above in their stream
+  bool may_be_uploading = false;   // `uploaded` was not seen to be over
 };
 
 struct Request {

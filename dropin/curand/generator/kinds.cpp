@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "dropin/curand/generator/mt19937.h"
@@ -12,6 +14,7 @@
 #include "dropin/curand/generator/sequences.h"
 #include "dropin/curand/generator/sobol.h"
 #include "dropin/library/kernels.h"
+#include "dropin/library/work.h"
 
 namespace km::curand {
 namespace {
@@ -37,20 +40,73 @@ cu::CUresult allocate(const Generator& g, cu::CUdeviceptr* memory, size_t size_b
   return *memory != 0 ? cu::CUDA_SUCCESS : g.driver->cuMemAlloc_v2(memory, size_bytes);
 }
 
-cu::CUresult copy(const Generator& g, cu::CUdeviceptr to, const void* from, size_t size_bytes) {
-  const cu::CUresult copied = g.driver->cuMemcpyHtoDAsync_v2(to, from, size_bytes, g.stream);
-  return copied != cu::CUDA_SUCCESS ? copied : g.driver->cuStreamSynchronize(g.stream);
+/// Bytes of the host that live as long as the copy to the device, which the stream makes in its
+/// order. Tables that exist until the process ends have no owner.
+struct HostBytes {
+  template <class Word>
+  explicit HostBytes(std::vector<Word>&& words) : size_bytes(words.size() * sizeof(Word)) {
+    const auto kept = std::make_shared<std::vector<Word>>(std::move(words));
+    from = kept->data();
+    owner = kept;
+  }
+  HostBytes(const void* table, size_t table_bytes) : from(table), size_bytes(table_bytes) {}
+
+  const void* from = nullptr;
+  size_t size_bytes;
+  std::shared_ptr<const void> owner;
+};
+
+/// Queues the copy. Another driver than Kernelmill's makes it at once.
+cu::CUresult copy(const Generator& g, cu::CUdeviceptr to, const HostBytes& bytes) {
+  constexpr uint64_t kBytesOfNanosecond = 4;
+  if (bytes.size_bytes == 0) return cu::CUDA_SUCCESS;
+  if (g.driver->table == nullptr) {
+    const cu::CUresult copied =
+        g.driver->cuMemcpyHtoDAsync_v2(to, bytes.from, bytes.size_bytes, g.stream);
+    return copied != cu::CUDA_SUCCESS ? copied : g.driver->cuStreamSynchronize(g.stream);
+  }
+  auto* const place = reinterpret_cast<void*>(to);
+  const library::BlasArray array =
+      library::whole_array("generator's memory", place, bytes.size_bytes, true);
+  auto work = library::make_work("curand states", 1, bytes.size_bytes / kBytesOfNanosecond,
+                                 [place, bytes](uint64_t) {
+                                   std::memcpy(place, bytes.from, bytes.size_bytes);
+                                   return cu::CUDA_SUCCESS;
+                                 });
+  return library::submit(g.stream, std::move(work), {&array, 1});
 }
 
 /// Copies to device memory, which is allocated if `to` is 0.
-cu::CUresult upload(const Generator& g, cu::CUdeviceptr* to, const void* from, size_t size_bytes) {
-  const cu::CUresult got = allocate(g, to, size_bytes);
-  return got != cu::CUDA_SUCCESS ? got : copy(g, *to, from, size_bytes);
+cu::CUresult upload(const Generator& g, cu::CUdeviceptr* to, const HostBytes& bytes) {
+  const cu::CUresult got = allocate(g, to, bytes.size_bytes);
+  return got != cu::CUDA_SUCCESS ? got : copy(g, *to, bytes);
 }
 
 template <class Word>
-cu::CUresult upload_states(Generator& g, const std::vector<Word>& states) {
-  return upload(g, &g.states, states.data(), states.size() * sizeof(Word));
+cu::CUresult upload_states(Generator& g, std::vector<Word>&& states) {
+  return upload(g, &g.states, HostBytes(std::move(states)));
+}
+
+/// Notes that the stream's work up to here makes the generator's memory.
+cu::CUresult note_uploaded(Generator& g) {
+  constexpr unsigned kDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
+  if (g.uploaded == nullptr) {
+    const cu::CUresult made = g.driver->cuEventCreate(&g.uploaded, kDisableTiming);
+    if (made != cu::CUDA_SUCCESS) return made;
+  }
+  const cu::CUresult noted = g.driver->cuEventRecord(g.uploaded, g.stream);
+  g.may_be_uploading = noted == cu::CUDA_SUCCESS;
+  return noted;
+}
+
+/// Makes the stream wait for memory that another one may still be making.
+cu::CUresult wait_for_uploads(Generator& g) {
+  if (!g.may_be_uploading) return cu::CUDA_SUCCESS;
+  if (g.driver->cuEventQuery(g.uploaded) != cu::CUDA_SUCCESS) {
+    return g.driver->cuStreamWaitEvent(g.stream, g.uploaded, 0);
+  }
+  g.may_be_uploading = false;
+  return cu::CUDA_SUCCESS;
 }
 
 /// The number of sequences of XORWOW, MRG32k3a and Philox. Memory has room for any ordering.
@@ -83,7 +139,7 @@ uint32_t mtgp_sequences(const Generator& g) {
 
 cu::CUresult prepare_mtgp(Generator& g) {
   const cu::CUresult sets =
-      upload(g, &g.constants, mtgp32_sets(), size_t{kMtgpSequences} * sizeof(MtgpSet));
+      upload(g, &g.constants, {mtgp32_sets(), size_t{kMtgpSequences} * sizeof(MtgpSet)});
   if (sets != cu::CUDA_SUCCESS) return sets;
   return upload_states(g, mtgp32_states(g.seed));
 }
@@ -95,8 +151,8 @@ cu::CUresult prepare_twister(Generator& g) {
   const size_t terms_bytes = jumps.terms.size() * sizeof(uint16_t);
   if (g.constants == 0) {
     cu::CUresult done = allocate(g, &g.constants, bounds_bytes + terms_bytes);
-    if (done == 0) done = copy(g, g.constants, jumps.bounds.data(), bounds_bytes);
-    if (done == 0) done = copy(g, g.constants + bounds_bytes, jumps.terms.data(), terms_bytes);
+    if (done == 0) done = copy(g, g.constants, {jumps.bounds.data(), bounds_bytes});
+    if (done == 0) done = copy(g, g.constants + bounds_bytes, {jumps.terms.data(), terms_bytes});
     if (done != 0) return done;
   }
   constexpr size_t kBytes = size_t{kTwisterSequences} * kTwisterWords * sizeof(uint32_t);
@@ -110,15 +166,16 @@ template <class Word>
 cu::CUresult prepare_sobol(Generator& g, const Word* directions, const Word* scrambles) {
   if (g.uploaded_dimensions >= g.dimensions) return cu::CUDA_SUCCESS;
   for (cu::CUdeviceptr* memory : {&g.states, &g.constants}) {
-    if (*memory != 0) g.driver->cuMemFree_v2(*memory);
+    // Work of the stream may still use it.
+    if (*memory != 0) g.driver->cuMemFreeAsync(*memory, g.stream);
     *memory = 0;
   }
   constexpr size_t kRowBytes = sizeof(Word) * sizeof(Word) * 8;
-  const std::vector<Word> zeros(g.is_scrambled() ? 0 : g.dimensions);
-  cu::CUresult uploaded = upload(g, &g.states, directions, g.dimensions * kRowBytes);
+  cu::CUresult uploaded = upload(g, &g.states, {directions, g.dimensions * kRowBytes});
   if (uploaded == cu::CUDA_SUCCESS) {
-    uploaded = upload(g, &g.constants, g.is_scrambled() ? scrambles : zeros.data(),
-                      g.dimensions * sizeof(Word));
+    const HostBytes constants = g.is_scrambled() ? HostBytes(scrambles, g.dimensions * sizeof(Word))
+                                                 : HostBytes(std::vector<Word>(g.dimensions));
+    uploaded = upload(g, &g.constants, constants);
   }
   g.uploaded_dimensions = uploaded == cu::CUDA_SUCCESS ? g.dimensions : 0;
   return uploaded;
@@ -129,16 +186,14 @@ cu::CUresult prepare_table(Generator& g, double mean) {
   if (g.table_mean == mean) return cu::CUDA_SUCCESS;
   constexpr size_t kBoundsBytes = kMostTableEntries * sizeof(double);
   constexpr size_t kBytes = kBoundsBytes + kMostTableEntries * sizeof(uint32_t);
-  const Histogram table = poisson_histogram(mean);
+  Histogram table = poisson_histogram(mean);
   g.table_mean = 0;
   if (g.is_table_captured) g.set_aside(g.table);
   g.is_table_captured = false;
   cu::CUresult done = allocate(g, &g.table, kBytes);
-  if (done == 0) done = copy(g, g.table, table.bounds.data(), table.bounds.size() * sizeof(double));
-  if (done == 0) {
-    done = copy(g, g.table + kBoundsBytes, table.indices.data(),
-                table.indices.size() * sizeof(uint32_t));
-  }
+  if (done == 0) done = copy(g, g.table, HostBytes(std::move(table.bounds)));
+  if (done == 0) done = copy(g, g.table + kBoundsBytes, HostBytes(std::move(table.indices)));
+  if (done == 0) done = note_uploaded(g);
   if (done != 0) return done;
   g.table_arrays = {g.table, g.table + kBoundsBytes, table.length, table.shift};
   g.table_mean = mean;
@@ -272,7 +327,9 @@ cu::CUresult launch_sobol(Generator& g, uint64_t out, const Request& r) {
 
 }  // namespace
 
-cu::CUresult prepare_states(Generator& g) {
+namespace {
+
+cu::CUresult upload_all(Generator& g) {
   switch (g.kind) {
     case kMtgp32:
       return prepare_mtgp(g);
@@ -289,7 +346,15 @@ cu::CUresult prepare_states(Generator& g) {
   }
 }
 
+}  // namespace
+
+cu::CUresult prepare_states(Generator& g) {
+  const cu::CUresult uploaded = upload_all(g);
+  return uploaded == cu::CUDA_SUCCESS ? note_uploaded(g) : uploaded;
+}
+
 cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
+  if (const cu::CUresult waits = wait_for_uploads(g); waits != cu::CUDA_SUCCESS) return waits;
   if (g.kind == kMt19937 && g.known_sequences < kTwisterSequences) {
     g.known_sequences = 1;  // the stream may still be creating the others
     const cu::CUresult extended = extend_twister(g, kTwisterSequences);
@@ -304,17 +369,20 @@ cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
   if (g.counter == 0) {
     const uint64_t given = g.offset + g.generated;
     cu::CUdeviceptr counter = 0;
-    cu::CUresult done = upload(g, &counter, &given, sizeof given);
+    cu::CUresult done = upload(g, &counter, HostBytes(std::vector<uint64_t>{given}));
     if (done != cu::CUDA_SUCCESS) {
       if (counter != 0) g.driver->cuMemFree_v2(counter);
       return done;
     }
     g.counter = counter;
   }
-  return g.driver->cuStreamSynchronize(g.stream);
+  const cu::CUresult made = g.driver->cuStreamSynchronize(g.stream);
+  if (made == cu::CUDA_SUCCESS) g.may_be_uploading = false;
+  return made;
 }
 
 cu::CUresult launch(Generator& g, uint64_t out, const Request& r) {
+  if (const cu::CUresult waits = wait_for_uploads(g); waits != cu::CUDA_SUCCESS) return waits;
   if (r.distribution == kPoissonTable) {
     if (const cu::CUresult made = prepare_table(g, r.mean); made != cu::CUDA_SUCCESS) return made;
   }
