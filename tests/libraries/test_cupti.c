@@ -60,13 +60,15 @@ int cuptiGetStreamId(CUcontext, CUstream, uint32_t*);
 int cuptiGetStreamIdEx(CUcontext, CUstream, uint8_t, uint32_t*);
 int cuptiGetResultString(int, const char**);
 int cuptiGetLastError(void);
+int cuptiGetGraphExecId(CUgraphExec, uint32_t*);
 int cuptiEventGroupCreate(CUcontext, void**, uint32_t);
 
 static const char kPtx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry count(.param .u64 at) {\n"
-    "  .reg .u64 %a; .reg .u32 %v;\n"
-    "  ld.param.u64 %a, [at];\n  mov.u32 %v, 1;\n  red.global.add.u32 [%a], %v;\n  ret;\n}\n";
+    "  .reg .u64 %a; .reg .u32 %v;\n  .shared .b32 kept[16];\n"
+    "  ld.param.u64 %a, [at];\n  mov.u32 %v, 1;\n  st.shared.u32 [kept], %v;\n  red.global.add.u32 "
+    "[%a], %v;\n  ret;\n}\n";
 
 static CUfunction g_count;
 static CUdeviceptr g_counter;
@@ -417,6 +419,60 @@ static void operations_have_records_with_the_ids_of_their_calls(void** state) {
   assert_int_equal(cudaSuccess, cudaFree(memory));
 }
 
+/* Records of kernels have what the kernel needs, or the graph that has launched it. */
+static void kernels_have_their_needs_or_their_graph(void** state) {
+  (void)state;
+  CUstream stream = NULL;
+  CUgraph graph = NULL;
+  CUgraphExec exec = NULL;
+  CUevent event = NULL;
+  uint32_t graph_id = 0, stream_id = 0;
+  int registers = 0, shared = -1;
+  assert_int_equal(CUDA_SUCCESS, cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  assert_int_equal(CUDA_SUCCESS, cuEventCreate(&event, 0));
+  assert_int_equal(CUDA_SUCCESS, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  launch(3, 1, stream);
+  assert_int_equal(CUDA_SUCCESS, cuMemsetD8Async(g_counter, 0, 4, stream));
+  assert_int_equal(CUDA_SUCCESS, cuStreamEndCapture(stream, &graph));
+  assert_int_equal(CUDA_SUCCESS, cuGraphInstantiate(&exec, graph, 0));
+  g_record_count = 0;
+  enable(1);
+  launch(2, 1, stream);
+  assert_int_equal(CUDA_SUCCESS, cuGraphLaunch(exec, stream));
+  assert_int_equal(CUDA_SUCCESS, cuEventRecord(event, stream));
+  assert_int_equal(CUDA_SUCCESS, cuEventSynchronize(event));
+  assert_int_equal(CUDA_SUCCESS, cuStreamSynchronize(stream));
+  enable(0);
+  assert_int_equal(0, cuptiActivityFlushAll(0));
+  assert_int_equal(2, count(CONCURRENT_KERNEL));
+  assert_int_equal(0, cuptiGetGraphExecId(exec, &graph_id));
+  assert_int_equal(0, cuptiGetStreamId(NULL, stream, &stream_id));
+  assert_int_equal(CUDA_SUCCESS,
+                   cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, g_count));
+  assert_int_equal(CUDA_SUCCESS,
+                   cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, g_count));
+  assert_true(registers > 0 && shared > 0 && graph_id != 0);
+  for (int i = 0; i < g_record_count; ++i) {
+    const void* const record = g_records[i];
+    if (*(const int32_t*)record == CONCURRENT_KERNEL) {
+      const int is_of_graph = FIELD(record, int32_t, 52) == 3;
+      assert_int_equal(is_of_graph ? 0 : registers, FIELD(record, uint16_t, 6));
+      assert_int_equal(is_of_graph ? 0 : shared, FIELD(record, int32_t, 76));
+      assert_int_equal(is_of_graph ? graph_id : 0, FIELD(record, uint32_t, 156));
+    } else if (*(const int32_t*)record == SYNCHRONIZATION) {
+      const int is_stream = FIELD(record, int32_t, 4) == 3;
+      assert_int_equal(is_stream ? stream_id : UINT32_MAX, FIELD(record, uint32_t, 32));
+      assert_true((FIELD(record, uint32_t, 36) == UINT32_MAX) == is_stream);
+    }
+  }
+  assert_int_equal(1, count(MEMSET));
+  assert_int_equal(graph_id, FIELD(find(MEMSET, 0), uint32_t, 72));
+  assert_int_equal(CUDA_SUCCESS, cuGraphExecDestroy(exec));
+  assert_int_equal(CUDA_SUCCESS, cuGraphDestroy(graph));
+  assert_int_equal(CUDA_SUCCESS, cuEventDestroy(event));
+  assert_int_equal(CUDA_SUCCESS, cuStreamDestroy(stream));
+}
+
 static void* launch_often(void* unused) {
   cudaFree(NULL);
   for (int i = 0; i < 300; ++i) launch(1, 1, CU_STREAM_PER_THREAD);
@@ -545,6 +601,7 @@ int main(void) {
       cmocka_unit_test(subscribers_have_names),
       cmocka_unit_test(calls_are_told_of_at_both_ends),
       cmocka_unit_test(operations_have_records_with_the_ids_of_their_calls),
+      cmocka_unit_test(kernels_have_their_needs_or_their_graph),
       cmocka_unit_test(records_of_several_threads_fill_several_buffers),
       cmocka_unit_test(small_buffers_lose_records_and_say_so),
       cmocka_unit_test(wrong_arguments_are_errors),

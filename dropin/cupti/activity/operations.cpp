@@ -49,7 +49,7 @@ bool is_recorded(const frame::ApiCall& call) {
 /// A record with the members that all records of operations have.
 template <class Record>
 Record new_record(int32_t kind, uint64_t context_number, uint32_t device,
-                  const kmb_profile_record& from) {
+                  const kmb_profile_record& from, Launched* launched = nullptr) {
   Record record{};
   record.kind = kind;
   record.begin_ns = stamp_of(from.begin_ns);
@@ -59,18 +59,27 @@ Record new_record(int32_t kind, uint64_t context_number, uint32_t device,
   record.stream = stream_number(reinterpret_cast<uint64_t>(from.stream));
   // The operation was queued before the call ended, and the call's time is that of its end if the
   // profile began during it.
-  record.correlation = AllCalls::instance().at(from.host_thread, from.call_begin_ns);
+  const QueuingCall call = AllCalls::instance().at(from.host_thread, from.call_begin_ns);
+  record.correlation = call.correlation;
+  record.graph = from.is_of_graph != 0 ? call.launched.graph : 0;
+  if (launched != nullptr && from.is_of_graph == 0) *launched = call.launched;
   return record;
 }
 
 void record_kernel(int32_t kind, uint64_t context, uint32_t device,
                    const kmb_profile_record& from) {
-  auto record = new_record<KernelRecord>(kind, context, device, from);
+  constexpr uint32_t kMostRegisters = UINT16_MAX;
+  Launched kernel;
+  auto record = new_record<KernelRecord>(kind, context, device, from, &kernel);
   record.completed_ns = record.end_ns;
+  record.registers = static_cast<uint16_t>(std::min(kernel.registers, kMostRegisters));
+  record.static_shared_bytes = static_cast<int32_t>(kernel.static_shared_bytes);
+  record.local_bytes_per_thread = kernel.local_bytes;
   std::copy_n(from.grid, 3, record.grid);
   std::copy_n(from.block, 3, record.block);
   record.dynamic_shared_bytes = static_cast<int32_t>(from.shared_bytes);
-  record.shared_executed_bytes = static_cast<uint32_t>(from.shared_bytes);
+  record.shared_executed_bytes =
+      kernel.static_shared_bytes + static_cast<uint32_t>(from.shared_bytes);
   record.name = Activity::instance().keep_name(from.name != nullptr ? from.name : "");
   Activity::instance().add(kind, &record, sizeof record);
 }
@@ -159,18 +168,16 @@ void record_call(const frame::ApiCall& call, uint64_t begin_ns, uint64_t end_ns,
   Activity::instance().add(kind, &record, sizeof record);
 }
 
-void record_wait(int32_t type, uint32_t context, uint64_t begin_ns, uint64_t end_ns,
-                 uint32_t correlation) {
-  constexpr uint32_t kNone = UINT32_MAX;
+void record_wait(const HostWait& wait, uint64_t begin_ns, uint64_t end_ns, uint32_t correlation) {
   if (!Activity::instance().is_on(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
   const WaitRecord record = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                             type,
+                             wait.type,
                              stamp_of(begin_ns),
                              stamp_of(end_ns),
                              correlation,
-                             context,
-                             kNone,
-                             kNone,
+                             wait.context,
+                             wait.stream,
+                             wait.event,
                              0,
                              0,
                              0};

@@ -19,8 +19,12 @@ void record_call(const frame::ApiCall& call, uint64_t begin_ns, uint64_t end_ns,
 void record_external_ids(uint32_t correlation);
 
 /// The record of a wait of the host, from CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_*.
-void record_wait(int32_t type, uint32_t context, uint64_t begin_ns, uint64_t end_ns,
-                 uint32_t correlation);
+struct HostWait {
+  int32_t type;
+  uint32_t context;
+  uint32_t stream = UINT32_MAX, event = UINT32_MAX;  // numbers; UINT32_MAX: none
+};
+void record_wait(const HostWait& wait, uint64_t begin_ns, uint64_t end_ns, uint32_t correlation);
 
 /// The number of a stream in records, by the driver's key of it.
 uint32_t stream_number(uint64_t key);

@@ -18,8 +18,13 @@ uint32_t ThreadCalls::begin(uint64_t now_ns) {
   const uint32_t correlation = g_correlations.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::lock_guard lock(mutex_);
   if (calls_.size() == kMost) calls_.pop_front();
-  calls_.push_back({now_ns, UINT64_MAX, correlation});
+  calls_.push_back({now_ns, UINT64_MAX, {correlation, {}}});
   return correlation;
+}
+
+void ThreadCalls::note(const Launched& launched) {
+  const std::lock_guard lock(mutex_);
+  if (!calls_.empty()) calls_.back().known.launched = launched;
 }
 
 void ThreadCalls::end(uint64_t now_ns) {
@@ -28,14 +33,14 @@ void ThreadCalls::end(uint64_t now_ns) {
   calls_.back().end_ns = now_ns;
 }
 
-uint32_t ThreadCalls::at(uint64_t moment_ns) {
+QueuingCall ThreadCalls::at(uint64_t moment_ns) {
   const std::lock_guard lock(mutex_);
   const auto after =
       std::upper_bound(calls_.begin(), calls_.end(), moment_ns,
                        [](uint64_t moment, const Call& call) { return moment < call.begin_ns; });
-  if (after == calls_.begin()) return 0;
+  if (after == calls_.begin()) return {};
   const Call& call = *std::prev(after);
-  return moment_ns <= call.end_ns ? call.correlation : 0;
+  return moment_ns <= call.end_ns ? call.known : QueuingCall();
 }
 
 AllCalls& AllCalls::instance() {
@@ -60,12 +65,12 @@ ThreadCalls& AllCalls::here() {
   return *own;
 }
 
-uint32_t AllCalls::at(uint32_t thread, uint64_t moment_ns) {
+QueuingCall AllCalls::at(uint32_t thread, uint64_t moment_ns) {
   std::shared_ptr<ThreadCalls> calls;
   {
     const std::lock_guard lock(mutex_);
     const auto found = threads_.find(thread);
-    if (found == threads_.end()) return 0;
+    if (found == threads_.end()) return {};
     calls = found->second;
   }
   return calls->at(moment_ns);
