@@ -9,6 +9,7 @@
 #include "dropin/cudnn/engine/reduction.h"
 #include "dropin/cudnn/graph/finalize.h"
 #include "dropin/cudnn/graph/operation.h"
+#include "dropin/cudnn/graph/pages.h"
 
 namespace km::cudnn {
 namespace {
@@ -19,8 +20,10 @@ int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * 
 
 /// The extents of the tensors that attention has between its products.
 struct AttentionShapes {
-  /// Returns false if q and k are not tensors of four dimensions.
-  bool init(const Descriptor* q_tensor, const Descriptor* k_tensor) {
+  /// Returns false if q, k and the page table of k, if there is one, are not tensors of four
+  /// dimensions.
+  bool init(const Descriptor* q_tensor, const Descriptor* k_tensor,
+            const Descriptor* table_tensor = nullptr) {
     TensorInfo q, k;
     if (q_tensor == nullptr || k_tensor == nullptr ||
         read_tensor(*q_tensor, &q) != CUDNN_STATUS_SUCCESS ||
@@ -28,8 +31,16 @@ struct AttentionShapes {
         k.shape.rank != 4) {
       return false;
     }
+    int64_t keys = k.shape.dims[2];
+    if (table_tensor != nullptr) {
+      TensorInfo table;
+      if (read_tensor(*table_tensor, &table) != CUDNN_STATUS_SUCCESS || table.shape.rank != 4) {
+        return false;
+      }
+      keys *= table.shape.dims[2];
+    }
     const auto& qd = q.shape.dims;
-    const int64_t dims[] = {qd[0], qd[1], qd[2], k.shape.dims[2]};
+    const int64_t dims[] = {qd[0], qd[1], qd[2], keys};
     const int64_t row_dims[] = {qd[0], qd[1], qd[2], 1};
     scores = dense_shape(CUDNN_DATA_FLOAT, 4, dims);
     rows = dense_shape(CUDNN_DATA_FLOAT, 4, row_dims);
@@ -95,10 +106,10 @@ cudnnStatus_t scale_by(const Execution& execution, const Descriptor& operation,
 
 /// The scores of q and k, scaled, changed by the subgraph and masked, in `scores`.
 cudnnStatus_t make_scores(const Execution& execution, const Descriptor& operation,
-                          const ScoreNames& names, const View& scores, char* inner_workspace) {
-  View q, k, query_lengths, key_lengths;
+                          const ScoreNames& names, const View& k, const View& scores,
+                          char* inner_workspace) {
+  View q, query_lengths, key_lengths;
   LIB_TRY(execution.view(operation, names.q, &q));
-  LIB_TRY(execution.view(operation, names.k, &k));
   LIB_TRY(execution.view(operation, names.query_lengths, &query_lengths));
   LIB_TRY(execution.view(operation, names.key_lengths, &key_lengths));
   LIB_TRY(matmul(execution.stream, q, transposed(k), scores));
@@ -112,7 +123,10 @@ cudnnStatus_t make_scores(const Execution& execution, const Descriptor& operatio
     LIB_TRY(copy_scaled(execution.stream, 1, nested.virtual_view(operation.integer(names.output)),
                         0, scores));
   }
-  if (query_lengths.data == nullptr || key_lengths.data == nullptr) return CUDNN_STATUS_SUCCESS;
+  const bool has_pages = operation.has(CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC);
+  if (!has_pages && (query_lengths.data == nullptr || key_lengths.data == nullptr)) {
+    return CUDNN_STATUS_SUCCESS;
+  }
   return mask_scores(execution.stream, scores, query_lengths, key_lengths);
 }
 
@@ -121,22 +135,78 @@ int64_t inner_bytes(const Descriptor& operation, const ScoreNames& names) {
   return inner == nullptr ? 0 : inner->workspace_bytes;
 }
 
+/// Keys or values of the forward operation and the table of their pages.
+struct CacheNames {
+  cudnnBackendAttributeName_t tensor, table;
+};
+constexpr CacheNames kCaches[] = {
+    {CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC},
+    {CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC}};
+
+bool init_forward(const Descriptor& operation, AttentionShapes* shapes) {
+  return shapes->init(operation.descriptor(kForwardNames.q), operation.descriptor(kForwardNames.k),
+                      operation.descriptor(kCaches[0].table));
+}
+
+/// The dense tensor for keys or values that lie in pages.
+Shape loaded_shape(const Descriptor& operation, const CacheNames& names,
+                   const AttentionShapes& shapes) {
+  TensorInfo pages;
+  static_cast<void>(read_tensor(*operation.descriptor(names.tensor), &pages));
+  const int64_t dims[] = {shapes.scores.dims[0], pages.shape.dims[1], shapes.scores.dims[3],
+                          pages.shape.dims[3]};
+  return dense_shape(pages.shape.type, 4, dims);
+}
+
+int64_t loaded_bytes(const Descriptor& operation, const AttentionShapes& shapes) {
+  int64_t bytes = 0;
+  for (const CacheNames& each : kCaches) {
+    if (operation.has(each.table)) {
+      bytes += aligned(loaded_shape(operation, each, shapes).span_bytes());
+    }
+  }
+  return bytes;
+}
+
+const char* cache_problem(const Descriptor& operation, const AttentionShapes& shapes) {
+  for (const CacheNames& each : kCaches) {
+    if (!operation.has(each.table)) continue;
+    const char* const problem =
+        pages_problem(operation.descriptor(each.tensor), operation.descriptor(each.table),
+                      operation.descriptor(kForwardNames.key_lengths), shapes.scores.dims[0]);
+    if (problem != nullptr) return problem;
+  }
+  return nullptr;
+}
+
+/// The keys or values: those of the program, or loaded from their pages to `*at`, which moves on.
+cudnnStatus_t view_cache(const Execution& execution, const Descriptor& operation,
+                         const CacheNames& names, const AttentionShapes& shapes, char** at,
+                         View* out) {
+  LIB_TRY(execution.view(operation, names.tensor, out));
+  if (!operation.has(names.table)) return CUDNN_STATUS_SUCCESS;
+  PagedCache cache;
+  cache.container = *out;
+  LIB_TRY(execution.view(operation, names.table, &cache.table));
+  LIB_TRY(execution.view(operation, kForwardNames.key_lengths, &cache.lengths));
+  *out = execution.own_view(loaded_shape(operation, names, shapes), *at);
+  *at += aligned(out->span_bytes());
+  return load_pages(execution.stream, cache, *out);
+}
+
 }  // namespace
 
 const char* attention_problem(const Descriptor& operation) {
   AttentionShapes shapes;
-  if (!shapes.init(operation.descriptor(kForwardNames.q), operation.descriptor(kForwardNames.k))) {
-    return "attention of such tensors";
-  }
+  if (!init_forward(operation, &shapes)) return "attention of such tensors";
+  if (const char* const problem = cache_problem(operation, shapes)) return problem;
   for (const auto name :
        {CUDNN_ATTR_OPERATION_SDPA_FWD_BLOCK_MASK_DESC,
-        CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC,
-        CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC,
         CUDNN_ATTR_OPERATION_SDPA_FWD_DROPOUT_RNG_DUMP_DESC,
         CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_QDESC,
         CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_KVDESC,
         CUDNN_ATTR_OPERATION_SDPA_FWD_DESCALE_QDESC, CUDNN_ATTR_OPERATION_SDPA_FWD_AMAX_ODESC}) {
-    if (operation.has(name)) return "block masks, pages, cumulative lengths or scales of attention";
+    if (operation.has(name)) return "block masks, cumulative lengths or scales of attention";
   }
   if (has_broken_subgraph(operation, kForwardNames.subgraph, kForwardNames.input,
                           kForwardNames.output)) {
@@ -152,16 +222,20 @@ const char* attention_problem(const Descriptor& operation) {
 
 int64_t attention_scratch(const Descriptor& operation) {
   AttentionShapes shapes;
-  shapes.init(operation.descriptor(kForwardNames.q), operation.descriptor(kForwardNames.k));
-  return shapes.score_bytes() + inner_bytes(operation, kForwardNames);
+  init_forward(operation, &shapes);
+  return shapes.score_bytes() + loaded_bytes(operation, shapes) +
+         inner_bytes(operation, kForwardNames);
 }
 
 cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operation) {
   AttentionShapes shapes;
-  shapes.init(operation.descriptor(kForwardNames.q), operation.descriptor(kForwardNames.k));
+  View k, v, o;
+  init_forward(operation, &shapes);
   const View scores = execution.own_view(shapes.scores, execution.scratch());
-  LIB_TRY(make_scores(execution, operation, kForwardNames, scores,
-                      execution.scratch() + shapes.score_bytes()));
+  char* at = execution.scratch() + shapes.score_bytes();
+  LIB_TRY(view_cache(execution, operation, kCaches[0], shapes, &at, &k));
+  LIB_TRY(view_cache(execution, operation, kCaches[1], shapes, &at, &v));
+  LIB_TRY(make_scores(execution, operation, kForwardNames, k, scores, at));
   SoftmaxExtras extras;
   LIB_TRY(execution.view(operation, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, &extras.stats));
   if (const Descriptor* const softmax_descriptor =
@@ -182,8 +256,6 @@ cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operat
     LIB_TRY(execution.view(operation, CUDNN_ATTR_OPERATION_SDPA_FWD_DROPOUT_OFFSET_DESC, &offset));
     LIB_TRY(drop_out(execution.stream, scores, probability, seed, offset));
   }
-  View v, o;
-  LIB_TRY(execution.view(operation, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, &v));
   LIB_TRY(execution.view(operation, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, &o));
   return matmul(execution.stream, scores, v, o);
 }
@@ -345,7 +417,7 @@ cudnnStatus_t run_attention_backward(const Execution& execution, const Descripto
   const View all_dv = execution.own_view(dense_shape(CUDNN_DATA_FLOAT, 4, value_dims), room.data);
 
   const cu::CUstream stream = execution.stream;
-  LIB_TRY(make_scores(execution, operation, kBackwardNames, p, arena.at));
+  LIB_TRY(make_scores(execution, operation, kBackwardNames, k, p, arena.at));
   LIB_TRY(restore_probabilities(stream, p, stats));
   LIB_TRY(matmul(stream, transposed(p), d_o, all_dv));
   LIB_TRY(sum_heads(execution, all_dv, dv));

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstring>
 
+#include "dropin/cudnn/engine/layout/ragged.h"
 #include "dropin/cudnn/graph/operation.h"
 
 namespace km::cudnn {
@@ -33,7 +35,9 @@ cudnnStatus_t Execution::lend(const Plan& inner, Execution* to) const {
 
 cudnnStatus_t run_plan(Execution& execution, const Plan& plan) {
   for (const PlannedOperation& each : plan.operations) {
+    LIB_TRY(execution.copy_ragged(*each.descriptor, true));
     LIB_TRY(find_operation(each.descriptor->type)->run(execution, *each.descriptor));
+    LIB_TRY(execution.copy_ragged(*each.descriptor, false));
     ++execution.current;
   }
   return CUDNN_STATUS_SUCCESS;
@@ -69,12 +73,49 @@ cudnnStatus_t Execution::view_of_tensor(const Descriptor& tensor, View* out) con
     *out = copied(info.shape, info.constant.data(), info.constant.size());
     return CUDNN_STATUS_SUCCESS;
   }
-  const auto found = bound_.find(id);
+  if (info.offsets == nullptr) return bound_view(info, out);
+  const Shape& shape = info.shape;
+  *out = own_view(dense_shape(shape.type, shape.rank, shape.dims.data()),
+                  workspace_ + plan_.offsets.at(id));
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t Execution::bound_view(const TensorInfo& info, View* out) const {
+  const auto found = bound_.find(info.id);
   if (found == bound_.end() || found->second.data == nullptr) {
-    return invalid("the variant pack has no memory for tensor %lld", static_cast<long long>(id));
+    return invalid("the variant pack has no memory for tensor %lld",
+                   static_cast<long long>(info.id));
   }
   *out = found->second;
   static_cast<Shape&>(*out) = info.shape;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t Execution::copy_ragged_tensor(const Descriptor& tensor, bool is_read) const {
+  TensorInfo info;
+  LIB_TRY(read_tensor(tensor, &info));
+  if (info.offsets == nullptr) return CUDNN_STATUS_SUCCESS;
+  View dense;
+  RaggedTensor ragged;
+  ragged.multiplier = info.multiplier;
+  LIB_TRY(view_of_tensor(tensor, &dense));
+  LIB_TRY(bound_view(info, &ragged.elements));
+  LIB_TRY(view_of_tensor(*info.offsets, &ragged.offsets));
+  return is_read ? unpack_ragged(stream, ragged, dense) : pack_ragged(stream, dense, ragged);
+}
+
+cudnnStatus_t Execution::copy_ragged(const Descriptor& operation, bool is_read) const {
+  const std::vector<cudnnBackendAttributeName_t>& outputs = find_operation(operation.type)->outputs;
+  for (const auto& [name, value] : operation.attributes) {
+    const bool is_output = std::find(outputs.begin(), outputs.end(), name) != outputs.end();
+    for (const DescriptorPointer& each : value.descriptors) {
+      if (each->type == CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR) {
+        LIB_TRY(copy_ragged(*each, is_read));
+      }
+      if (each->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR || is_output == is_read) continue;
+      LIB_TRY(copy_ragged_tensor(*each, is_read));
+    }
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -169,6 +210,11 @@ const std::vector<OperationKind> kinds{
       CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC, CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC},
      nullptr,
      softmax_problem},
+    {CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR,
+     run_page_load,
+     {CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_YDESC},
+     nullptr,
+     page_load_problem},
     {CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR,
      run_band_mask,
      {CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_YDESC},

@@ -1,4 +1,5 @@
 // Operations of graphs: normalizations, softmax, resampling, random numbers.
+#include <algorithm>
 #include <cmath>
 
 #include "dropin/cudnn/engine/groups.h"
@@ -24,6 +25,51 @@ Shape statistics_of(int64_t mode, const View& x, const View& given, const View& 
     if (is_shared) found.dims[i] = 1;
   }
   return found;
+}
+
+/// The tensor with its channels cut into groups, as a further dimension; scales and biases too.
+View grouped(View view, int64_t groups) {
+  if (view.data == nullptr || view.rank < 2) return view;
+  for (int i = view.rank; i > 2; --i) {
+    view.dims[i] = view.dims[i - 1];
+    view.strides[i] = view.strides[i - 1];
+  }
+  const int64_t channels = view.dims[1];  // statistics have one for each group
+  view.dims[2] = channels <= groups ? 1 : channels / groups;
+  view.strides[2] = view.strides[1];
+  view.dims[1] = std::min(channels, groups);
+  view.strides[1] *= view.dims[2];
+  ++view.rank;
+  return view;
+}
+
+/// The number of groups, which only tensors of the statistics tell; 0 if there are none.
+int64_t groups_of(const Descriptor& operation, cudnnBackendAttributeName_t mean,
+                  cudnnBackendAttributeName_t inverse) {
+  for (const cudnnBackendAttributeName_t name : {mean, inverse}) {
+    const Descriptor* const tensor = operation.descriptor(name);
+    TensorInfo info;
+    if (tensor == nullptr || read_tensor(*tensor, &info) != CUDNN_STATUS_SUCCESS) continue;
+    return info.shape.rank >= 2 ? info.shape.dims[1] : 0;
+  }
+  return 0;
+}
+
+/// Says why channels cannot be cut into the groups; null: they can.
+const char* group_problem(const Descriptor& operation, cudnnBackendAttributeName_t x_name,
+                          int64_t groups) {
+  TensorInfo x;
+  const Descriptor* const tensor = operation.descriptor(x_name);
+  if (tensor == nullptr || read_tensor(*tensor, &x) != CUDNN_STATUS_SUCCESS) {
+    return "group normalization of such tensors";
+  }
+  if (groups == 0) {
+    return "group normalization without a tensor of the statistics, which alone tells the groups";
+  }
+  if (x.shape.rank < 2 || x.shape.rank >= kMostDims || x.shape.dims[1] % groups != 0) {
+    return "group normalization of channels that are no multiple of the groups";
+  }
+  return nullptr;
 }
 
 PoolingSettings pooling_settings(const Descriptor& resample, int rank) {
@@ -63,6 +109,14 @@ PoolingSettings pooling_settings(const Descriptor& resample, int rank) {
   return found;
 }
 
+int64_t group_count(const Descriptor& operation) {
+  const bool is_forward = operation.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR;
+  return is_forward ? groups_of(operation, CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC,
+                                CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC)
+                    : groups_of(operation, CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC,
+                                CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC);
+}
+
 /// Runs `body(at)` for each position of `shape`, in one piece.
 template <class Body>
 cudnnStatus_t each_channel(const Execution& execution, const char* name, const Arrays& arrays,
@@ -97,7 +151,12 @@ const char* norm_problem(const Descriptor& operation) {
   }
   const int64_t mode = operation.integer(is_forward ? CUDNN_ATTR_OPERATION_NORM_FWD_MODE
                                                     : CUDNN_ATTR_OPERATION_NORM_BWD_MODE);
-  return mode == CUDNN_GROUP_NORM ? "group normalization in graphs" : nullptr;
+  if (mode != CUDNN_GROUP_NORM) return nullptr;
+  const int64_t groups = group_count(operation);
+  return group_problem(
+      operation,
+      is_forward ? CUDNN_ATTR_OPERATION_NORM_FWD_XDESC : CUDNN_ATTR_OPERATION_NORM_BWD_XDESC,
+      groups);
 }
 
 cudnnStatus_t run_norm(const Execution& execution, const Descriptor& operation) {
@@ -120,6 +179,13 @@ cudnnStatus_t run_norm(const Execution& execution, const Descriptor& operation) 
   LIB_TRY(execution.scalar(operation, CUDNN_ATTR_OPERATION_NORM_FWD_EXP_AVG_FACTOR_DESC,
                            &norm.factor, 1));
   const int64_t mode = operation.integer(CUDNN_ATTR_OPERATION_NORM_FWD_MODE);
+  if (mode == CUDNN_GROUP_NORM) {
+    const int64_t groups = group_count(operation);
+    for (View* const each :
+         {&norm.x, &norm.y, &norm.scale, &norm.bias, &norm.mean, &norm.inverse}) {
+      *each = grouped(*each, groups);
+    }
+  }
   norm.is_rms = mode == CUDNN_RMS_NORM;
   norm.is_inference = operation.integer(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE,
                                         CUDNN_NORM_FWD_TRAINING) == CUDNN_NORM_FWD_INFERENCE;
@@ -144,6 +210,13 @@ cudnnStatus_t run_norm_backward(const Execution& execution, const Descriptor& op
   LIB_TRY(
       execution.scalar(operation, CUDNN_ATTR_OPERATION_NORM_BWD_EPSILON_DESC, &norm.epsilon, 1e-5));
   const int64_t mode = operation.integer(CUDNN_ATTR_OPERATION_NORM_BWD_MODE);
+  if (mode == CUDNN_GROUP_NORM) {
+    const int64_t groups = group_count(operation);
+    for (View* const each : {&norm.x, &norm.dy, &norm.dx, &norm.scale, &norm.mean, &norm.inverse,
+                             &norm.dscale, &norm.dbias}) {
+      *each = grouped(*each, groups);
+    }
+  }
   norm.is_rms = mode == CUDNN_RMS_NORM;
   norm.stats =
       statistics_of(mode, norm.x, norm.mean.data != nullptr ? norm.mean : norm.inverse, norm.scale);

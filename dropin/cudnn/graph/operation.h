@@ -48,6 +48,9 @@ class Execution {
   const std::shared_ptr<const void>& memory() const { return memory_; }
   /// Places the same memory for the tensors of a plan within this one.
   cudnnStatus_t lend(const Plan& inner, Execution* to) const;
+  /// Makes the dense copies of ragged tensors that the current operation reads, or brings those
+  /// that it has written into the program's memory.
+  cudnnStatus_t copy_ragged(const Descriptor& operation, bool is_read) const;
   /// The place of a virtual tensor.
   View virtual_view(int64_t id) const {
     return own_view(plan_.tensors.at(id).shape, workspace_ + plan_.offsets.at(id));
@@ -57,6 +60,9 @@ class Execution {
   size_t current = 0;  // the number of the operation that runs
 
  private:
+  cudnnStatus_t copy_ragged_tensor(const Descriptor& tensor, bool is_read) const;
+  cudnnStatus_t bound_view(const TensorInfo& info, View* out) const;
+
   const Plan& plan_;
   char* const workspace_;
   const std::shared_ptr<const void> memory_;
@@ -103,6 +109,8 @@ cudnnStatus_t run_concat(const Execution& execution, const Descriptor& operation
 cudnnStatus_t run_rng(const Execution& execution, const Descriptor& operation);
 cudnnStatus_t run_softmax(const Execution& execution, const Descriptor& operation);
 const char* softmax_problem(const Descriptor& operation);
+cudnnStatus_t run_page_load(const Execution& execution, const Descriptor& operation);
+const char* page_load_problem(const Descriptor& operation);
 cudnnStatus_t run_band_mask(const Execution& execution, const Descriptor& operation);
 const char* band_mask_problem(const Descriptor& operation);
 cudnnStatus_t run_attention(const Execution& execution, const Descriptor& operation);

@@ -28,9 +28,12 @@ cudnnStatus_t add_tensor(const Descriptor& tensor, Plan* plan, int64_t* id) {
     }
     return CUDNN_STATUS_SUCCESS;
   }
-  if (info.is_virtual) {
+  const bool is_ragged = info.offsets != nullptr;
+  if (info.is_virtual || is_ragged) {
+    const Shape& shape = info.shape;
     plan->offsets[info.id] = plan->workspace_bytes;
-    plan->workspace_bytes += aligned(info.shape.span_bytes());
+    plan->workspace_bytes +=
+        aligned(is_ragged ? shape.count() * type_bytes(shape.type) : shape.span_bytes());
   }
   plan->tensors.emplace(info.id, std::move(info));
   return CUDNN_STATUS_SUCCESS;
@@ -47,6 +50,11 @@ cudnnStatus_t add_tensors(const Descriptor& operation, const OperationKind& kind
       if (each->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR) continue;
       int64_t id = 0;
       LIB_TRY(add_tensor(*each, plan, &id));
+      if (const Descriptor* const offsets = plan->tensors.at(id).offsets) {
+        int64_t offsets_id = 0;
+        LIB_TRY(add_tensor(*offsets, plan, &offsets_id));
+        out->inputs.push_back(offsets_id);
+      }
       (is_output(kind, name) ? out->outputs : out->inputs).push_back(id);
     }
   }
@@ -105,6 +113,31 @@ bool has_overlaps(const Shape& shape) {
 
 }  // namespace
 
+namespace {
+
+cudnnStatus_t check_ragged(const TensorInfo& ragged) {
+  TensorInfo offsets;
+  if (ragged.is_virtual || ragged.is_by_value) {
+    return unsupported("ragged tensors that are not the program's memory");
+  }
+  if (ragged.offsets->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR ||
+      ragged.offsets->has(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)) {
+    return invalid("the offsets of a ragged tensor are no plain tensor");
+  }
+  LIB_TRY(read_tensor(*ragged.offsets, &offsets));
+  if (offsets.shape.type != CUDNN_DATA_INT32 && offsets.shape.type != CUDNN_DATA_INT64) {
+    return invalid("the offsets of a ragged tensor have the type %d", offsets.shape.type);
+  }
+  if (offsets.shape.dims[0] != ragged.shape.dims[0] + 1) {
+    return invalid("a ragged tensor of %lld batches has %lld offsets; one more than batches",
+                   static_cast<long long>(ragged.shape.dims[0]),
+                   static_cast<long long>(offsets.shape.dims[0]));
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+}  // namespace
+
 cudnnStatus_t read_tensor(const Descriptor& descriptor, TensorInfo* out) {
   const std::vector<int64_t> dims = descriptor.integers(CUDNN_ATTR_TENSOR_DIMENSIONS);
   const std::vector<int64_t> strides = descriptor.integers(CUDNN_ATTR_TENSOR_STRIDES);
@@ -125,7 +158,9 @@ cudnnStatus_t read_tensor(const Descriptor& descriptor, TensorInfo* out) {
   if (descriptor.integer(CUDNN_ATTR_TENSOR_REORDERING_MODE) != CUDNN_TENSOR_REORDERING_NONE) {
     return unsupported("reordered tensors");
   }
-  if (descriptor.has(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)) return unsupported("ragged tensors");
+  out->offsets = descriptor.descriptor(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC);
+  out->multiplier = descriptor.integer(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_MULTIPLIER, 1);
+  if (out->offsets != nullptr) LIB_TRY(check_ragged(*out));
   if (type_bits(shape.type) == 0) return unsupported("data type %d", shape.type);
   // Flags between operations take a byte each, so that threads can write them.
   if (out->is_virtual && shape.type == CUDNN_DATA_BOOLEAN) shape.type = CUDNN_DATA_BYTE_BOOLEAN;

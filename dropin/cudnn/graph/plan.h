@@ -15,6 +15,10 @@ struct TensorInfo {
   int64_t id = 0;
   bool is_virtual = false, is_by_value = false;
   std::vector<std::byte> constant;  // the value of a constant; empty: none
+  // A ragged tensor's descriptor of where its batches begin, in units of so many elements; null: it
+  // is not ragged. Operations use a dense copy of it.
+  const Descriptor* offsets = nullptr;
+  int64_t multiplier = 1;
 };
 /// Reads a final descriptor of a tensor.
 cudnnStatus_t read_tensor(const Descriptor& descriptor, TensorInfo* out);
@@ -29,9 +33,10 @@ struct PlannedOperation {
 struct Plan {
   std::vector<PlannedOperation> operations;
   std::map<int64_t, TensorInfo> tensors;
-  std::map<int64_t, int64_t> offsets;  // of virtual tensors in an execution's memory
-  std::vector<int64_t> scratch;        // offset of each operation's own memory
-  int64_t workspace_bytes = 0;         // of an execution
+  // Places in an execution's memory, of virtual tensors and of dense copies of ragged ones.
+  std::map<int64_t, int64_t> offsets;
+  std::vector<int64_t> scratch;  // offset of each operation's own memory
+  int64_t workspace_bytes = 0;   // of an execution
 };
 
 /// Makes the plan of a graph's operations. CUDNN_STATUS_NOT_SUPPORTED if one cannot be run.
