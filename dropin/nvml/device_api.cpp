@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <string>
 
 #include "dropin/nvml/nvml.h"
 
@@ -86,13 +87,38 @@ nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches,
     for (int i = 0; i < count; ++i) {
       cu::CUdevice device = 0;
       LIB_CHECK(driver.cuDeviceGet(&device, i));
-      if (!matches(driver, device)) continue;
-      *out = handle_of(static_cast<unsigned>(i));
-      return NVML_SUCCESS;
+      if (matches(driver, device)) return store(out, handle_of(static_cast<unsigned>(i)));
     }
     return NVML_ERROR_NOT_FOUND;
   };
   return call(find, function);
+}
+
+nvmlReturn_t find_pci_info(const Driver& driver, cu::CUdevice device, nvmlPciInfo_t* out) {
+  int domain = 0, bus = 0, slot = 0;
+  LIB_TRY(attribute(driver, device, cu::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &domain));
+  LIB_TRY(attribute(driver, device, cu::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &bus));
+  LIB_TRY(attribute(driver, device, cu::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &slot));
+  *out = {};
+  out->domain = static_cast<unsigned>(domain);
+  out->bus = static_cast<unsigned>(bus);
+  out->device = static_cast<unsigned>(slot);
+  std::snprintf(out->busId, sizeof out->busId, "%08X:%02X:%02X.0", out->domain, out->bus & 255,
+                out->device & 255);
+  std::snprintf(out->busIdLegacy, sizeof out->busIdLegacy, "%04X:%02X:%02X.0", out->domain & 0xffff,
+                out->bus & 255, out->device & 255);
+  return NVML_SUCCESS;
+}
+
+/// Gives the first `size_bytes` of the structure, of which older versions know a part.
+nvmlReturn_t give_pci_info(nvmlDevice_t device, nvmlPciInfo_t* info, size_t size_bytes,
+                           const char* function = __builtin_FUNCTION()) {
+  const auto give = [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
+    nvmlPciInfo_t full;
+    LIB_TRY(find_pci_info(driver, found, &full));
+    return store_bytes(info, &full, size_bytes);
+  };
+  return call_device(device, give, function);
 }
 
 }  // namespace
@@ -121,8 +147,9 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned size_bytes) {
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    LIB_REQUIRE(version);
-    return status_of(driver.cuDriverGetVersion(version));
+    int found = 0;
+    LIB_CHECK(driver.cuDriverGetVersion(&found));
+    return store(version, found);
   });
 }
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
@@ -131,22 +158,18 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    LIB_REQUIRE(count);
     int found = 0;
     LIB_CHECK(driver.cuDeviceGetCount(&found));
-    *count = static_cast<unsigned>(found);
-    return NVML_SUCCESS;
+    return store(count, static_cast<unsigned>(found));
   });
 }
 nvmlReturn_t nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    LIB_REQUIRE(device);
     cu::CUdevice found = 0;
     LIB_TRY(find_device(driver, handle_of(index), &found));
-    *device = handle_of(index);
-    return NVML_SUCCESS;
+    return store(device, handle_of(index));
   });
 }
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t* device) {
@@ -156,21 +179,23 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t* device) {
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
   return find_handle(device, [&](const Driver& driver, cu::CUdevice each) {
     char text[48];
-    return uuid != nullptr && get_uuid(driver, each, text) == NVML_SUCCESS &&
-           std::strcmp(uuid, text) == 0;
+    std::string given;
+    return library::read_host_text(uuid, sizeof text, &given) &&
+           get_uuid(driver, each, text) == NVML_SUCCESS && given == text;
   });
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, nvmlDevice_t* device) {
   return find_handle(device, [&](const Driver& driver, cu::CUdevice each) {
     char text[32];
-    if (bus_id == nullptr ||
+    std::string given;
+    if (!library::read_host_text(bus_id, sizeof text, &given) ||
         driver.cuDeviceGetPCIBusId(text, sizeof text, each) != cu::CUDA_SUCCESS) {
       return false;
     }
     // PCI domains are written with four or eight digits.
-    const size_t given = std::strlen(bus_id), known = std::strlen(text);
-    return given >= known && strcasecmp(bus_id + (given - known), text) == 0;
+    const size_t known = std::strlen(text);
+    return given.size() >= known && strcasecmp(given.c_str() + (given.size() - known), text) == 0;
   });
 }
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* device) {
@@ -179,10 +204,9 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* dev
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {
   return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    LIB_REQUIRE(index);
-    *index = static_cast<unsigned>(
+    const auto found = static_cast<unsigned>(
         (reinterpret_cast<uint64_t>(device) - reinterpret_cast<uint64_t>(handle_of(0))) / 16);
-    return NVML_SUCCESS;
+    return store(index, found);
   });
 }
 nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned* minor) {
@@ -206,118 +230,83 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned size_by
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(info);
-    int domain = 0, bus = 0, slot = 0;
-    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &domain));
-    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &bus));
-    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &slot));
-    *info = {};
-    info->domain = static_cast<unsigned>(domain);
-    info->bus = static_cast<unsigned>(bus);
-    info->device = static_cast<unsigned>(slot);
-    std::snprintf(info->busId, sizeof info->busId, "%08X:%02X:%02X.0", info->domain,
-                  info->bus & 255, info->device & 255);
-    std::snprintf(info->busIdLegacy, sizeof info->busIdLegacy, "%04X:%02X:%02X.0",
-                  info->domain & 0xffff, info->bus & 255, info->device & 255);
-    return NVML_SUCCESS;
-  });
+  return give_pci_info(device, info, sizeof *info);
 }
 
 /// Older versions know a part of nvmlPciInfo_t: this one all but busId, the first no pciSubSystemId
 /// either.
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  return call([&](const Driver&) -> nvmlReturn_t {
-    LIB_REQUIRE(info);
-    nvmlPciInfo_t full;
-    LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-    std::memcpy(info, &full, offsetof(nvmlPciInfo_t, busId));
-    return NVML_SUCCESS;
-  });
+  return give_pci_info(device, info, offsetof(nvmlPciInfo_t, busId));
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  return call([&](const Driver&) -> nvmlReturn_t {
-    LIB_REQUIRE(info);
-    nvmlPciInfo_t full;
-    LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-    std::memcpy(info, &full, offsetof(nvmlPciInfo_t, pciSubSystemId));
-    return NVML_SUCCESS;
-  });
+  return give_pci_info(device, info, offsetof(nvmlPciInfo_t, pciSubSystemId));
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(memory);
     size_t free = 0, total = 0;
     LIB_TRY(get_memory(driver, found, &free, &total));
-    *memory = {total, free, total - free};
-    return NVML_SUCCESS;
+    return store(memory, {total, free, total - free});
   });
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(memory);
-    if (memory->version != (sizeof *memory | 2U << 24)) return NVML_ERROR_INVALID_ARGUMENT;
+    unsigned version = 0;
+    if (!library::read_host(&version, memory, sizeof version)) {
+      return invalid("memory cannot be read at %p", static_cast<void*>(memory));
+    }
+    if (version != (sizeof *memory | 2U << 24)) return invalid("the version is %#x", version);
     size_t free = 0, total = 0;
     LIB_TRY(get_memory(driver, found, &free, &total));
-    *memory = {memory->version, total, 0, free, total - free};
-    return NVML_SUCCESS;
+    return store(memory, {version, total, 0, free, total - free});
   });
 }
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(rates);
     size_t free = 0, total = 0;
     LIB_TRY(get_memory(driver, found, &free, &total));
     const size_t used_percent = total == 0 ? 0 : (total - free) * 100 / total;
-    *rates = {utilization_percent(), static_cast<unsigned>(used_percent)};
-    return NVML_SUCCESS;
+    return store(rates, {utilization_percent(), static_cast<unsigned>(used_percent)});
   });
 }
 
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major, int* minor) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(major);
-    LIB_REQUIRE(minor);
-    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major));
-    return attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor);
+    int first = 0, second = 0;
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &first));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &second));
+    LIB_TRY(store(major, first));
+    return store(minor, second);
   });
 }
 
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned* architecture) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(architecture);
     int major = 0, minor = 0;
     LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major));
     LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor));
-    *architecture = architecture_of(major, minor);
-    return NVML_SUCCESS;
+    return store(architecture, architecture_of(major, minor));
   });
 }
 
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t* brand) {
-  return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    LIB_REQUIRE(brand);
-    *brand = NVML_BRAND_UNKNOWN;
-    return NVML_SUCCESS;
-  });
+  return call_device(device,
+                     [&](const Driver&, cu::CUdevice) { return store(brand, NVML_BRAND_UNKNOWN); });
 }
 
 /// Clocks in MHz.
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* clock) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(clock);
     if (type < 0 || type >= NVML_CLOCK_COUNT) return invalid("type is %d", static_cast<int>(type));
     int kilohertz = 0;
     LIB_TRY(attribute(driver, found,
                       type == NVML_CLOCK_MEM ? cu::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE
                                              : cu::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
                       &kilohertz));
-    *clock = static_cast<unsigned>(kilohertz) / 1000;
-    return NVML_SUCCESS;
+    return store(clock, static_cast<unsigned>(kilohertz) / 1000);
   });
 }
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* clock) {

@@ -1,10 +1,13 @@
 // The implemented part of NVML's ABI, and the frame of its functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
+#include "dropin/library/host_memory.h"
 #include "dropin/nvml/structures.h"
 
 namespace km::nvml {
@@ -47,6 +50,17 @@ constexpr nvmlReturn_t status_of(cu::CUresult result) noexcept {
 
 /// Logs why an argument is invalid and returns the error.
 inline constexpr frame::Failure<NVML_ERROR_INVALID_ARGUMENT> invalid;
+
+/// Stores a result, or a part of it, for the program. NVML_ERROR_INVALID_ARGUMENT if its address is
+/// null or not writable.
+inline nvmlReturn_t store_bytes(void* place, const void* value, size_t size_bytes) noexcept {
+  if (place != nullptr && library::write_host(place, value, size_bytes)) return NVML_SUCCESS;
+  return invalid("no result can be written to %p", place);
+}
+template <class T>
+nvmlReturn_t store(T* place, const std::type_identity_t<T>& value) noexcept {
+  return store_bytes(place, &value, sizeof value);
+}
 
 /// Copies a string with its terminating zero if there is room.
 nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes);

@@ -34,8 +34,7 @@ nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes) {
   LIB_REQUIRE(out);
   const size_t length = std::strlen(text);
   if (length >= size_bytes) return NVML_ERROR_INSUFFICIENT_SIZE;
-  std::memcpy(out, text, length + 1);
-  return NVML_SUCCESS;
+  return store_bytes(out, text, length + 1);
 }
 
 extern "C" {

@@ -22,19 +22,15 @@ constexpr int kTypeUnsigned = 1;                                    // NVML_VALU
 template <class T>
 nvmlReturn_t give(nvmlDevice_t device, T* out, T value,
                   const char* function = __builtin_FUNCTION()) {
-  const auto put = [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    LIB_REQUIRE(out);
-    *out = value;
-    return NVML_SUCCESS;
-  };
-  return call_device(device, put, function);
+  return call_device(
+      device, [&](const Driver&, cu::CUdevice) { return store(out, value); }, function);
 }
 
-void fill(nvmlProcessInfo_v1_t* out, unsigned process, size_t used_bytes) {
-  *out = {process, used_bytes};
+nvmlReturn_t store_process(nvmlProcessInfo_v1_t* out, unsigned process, size_t used_bytes) {
+  return store(out, {process, used_bytes});
 }
-void fill(nvmlProcessInfo_v2_t* out, unsigned process, size_t used_bytes) {
-  *out = {process, used_bytes, kNoInstance, kNoInstance};
+nvmlReturn_t store_process(nvmlProcessInfo_v2_t* out, unsigned process, size_t used_bytes) {
+  return store(out, {process, used_bytes, kNoInstance, kNoInstance});
 }
 
 /// Lists this process if its primary context of the device is active: others are not known.
@@ -42,19 +38,19 @@ template <class Info>
 nvmlReturn_t list_processes(nvmlDevice_t device, unsigned* count, Info* out,
                             const char* function = __builtin_FUNCTION()) {
   const auto list = [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(count);
-    unsigned flags = 0;
+    unsigned flags = 0, room = 0;
     int is_active = 0;
     LIB_CHECK(driver.cuDevicePrimaryCtxGetState(found, &flags, &is_active));
-    const unsigned room = *count;
-    *count = is_active != 0 ? 1 : 0;
-    if (*count > room) return NVML_ERROR_INSUFFICIENT_SIZE;
-    if (*count == 0) return NVML_SUCCESS;
-    LIB_REQUIRE(out);
+    if (!library::read_host(count, &room)) {
+      return invalid("count cannot be read at %p", static_cast<void*>(count));
+    }
+    const unsigned known = is_active != 0 ? 1 : 0;
+    LIB_TRY(store(count, known));
+    if (known > room) return NVML_ERROR_INSUFFICIENT_SIZE;
+    if (known == 0) return NVML_SUCCESS;
     size_t free = 0, total = 0;
     LIB_TRY(get_memory(driver, found, &free, &total));
-    fill(out, static_cast<unsigned>(getpid()), total - free);
-    return NVML_SUCCESS;
+    return store_process(out, static_cast<unsigned>(getpid()), total - free);
   };
   return call_device(device, list, function);
 }
@@ -71,12 +67,10 @@ extern "C" {
 
 nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned* width) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    LIB_REQUIRE(width);
     int bits = 0;
     LIB_CHECK(
         driver.cuDeviceGetAttribute(&bits, cu::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, found));
-    *width = static_cast<unsigned>(bits);
-    return NVML_SUCCESS;
+    return store(width, static_cast<unsigned>(bits));
   });
 }
 
@@ -108,18 +102,13 @@ nvmlReturn_t nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t* type) {
 /// Each field has a status of its own; there are no links of NVLink.
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
   return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    LIB_REQUIRE(values);
     if (count < 1) return invalid("valuesCount is %d", count);
-    for (nvmlFieldValue_t* each = values; each < values + count; ++each) {
-      const bool is_known =
-          each->fieldId == kFieldNvlinkSpeed || each->fieldId == kFieldNvlinkCount;
-      *each = {each->fieldId,
-               each->scopeId,
-               0,
-               0,
-               kTypeUnsigned,
-               is_known ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED,
-               0};
+    for (int i = 0; i < count; ++i) {
+      nvmlFieldValue_t each{};
+      if (!library::read_host(values + i, &each)) return invalid("values[%d] cannot be read", i);
+      const bool is_known = each.fieldId == kFieldNvlinkSpeed || each.fieldId == kFieldNvlinkCount;
+      const nvmlReturn_t status = is_known ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+      LIB_TRY(store(values + i, {each.fieldId, each.scopeId, 0, 0, kTypeUnsigned, status, 0}));
     }
     return NVML_SUCCESS;
   });

@@ -1,5 +1,8 @@
-// The functions that go to NVIDIA's library as they are: all that are not defined elsewhere.
-#include "dropin/nvrtc/nvidia_library.h"
+// The functions that go to NVIDIA's library with copies of their arguments: all that are not
+// defined elsewhere.
+#include <tuple>
+
+#include "dropin/nvrtc/arguments.h"
 
 namespace km::nvrtc {
 namespace {
@@ -8,9 +11,25 @@ namespace {
 struct Forward {
   const char* name;
 
+  template <class... Types>
+  nvrtcResult operator()(Types... given) const {
+    return call(
+        [&]() -> nvrtcResult {
+          std::tuple<Argument<Types>...> arguments{Argument<Types>(given)...};
+          return std::apply([&](auto&... each) { return forward_each(each...); }, arguments);
+        },
+        name);
+  }
+
+ private:
   template <class... Arguments>
-  nvrtcResult operator()(Arguments... arguments) const {
-    return call([&] { return forward(name, arguments...); }, name);
+  nvrtcResult forward_each(Arguments&... arguments) const {
+    nvrtcResult result = NVRTC_SUCCESS;
+    const auto goes_on = [&](nvrtcResult next) { return (result = next) == NVRTC_SUCCESS; };
+    if (!(... && goes_on(arguments.read()))) return result;
+    const nvrtcResult made = forward(name, arguments.get()...);
+    if (!(... && goes_on(arguments.write()))) return result;
+    return made;
   }
 };
 

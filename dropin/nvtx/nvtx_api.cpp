@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dropin/frame/call.h"
+#include "dropin/library/host_memory.h"
 #include "dropin/nvtx/ranges.h"
 
 namespace {
@@ -24,21 +25,33 @@ struct EventAttributes {
 };
 static_assert(offsetof(EventAttributes, message) == 40);
 
+constexpr size_t kMostTextBytes = size_t{1} << 20;
+
+/// Texts that cannot be read are empty: NVTX has no statuses.
+std::string text_of(const char* text) {
+  std::string read;
+  return km::library::read_host_text(text, kMostTextBytes, &read) ? read : "";
+}
+
+std::string text_of(const wchar_t* text) { return narrow(text, kMostTextBytes); }
+
 std::string text_of(const EventAttributes* event) {
-  if (event == nullptr || event->size < sizeof *event || event->message == nullptr) return "";
-  switch (event->message_type) {
+  EventAttributes read{};
+  if (!km::library::read_host(&read, event, offsetof(EventAttributes, category)) ||
+      read.size < sizeof read || !km::library::read_host(event, &read)) {
+    return "";
+  }
+  switch (read.message_type) {
     case 1:
-      return static_cast<const char*>(event->message);
+      return text_of(static_cast<const char*>(read.message));
     case 2:
-      return narrow(static_cast<const wchar_t*>(event->message));
+      return text_of(static_cast<const wchar_t*>(read.message));
     case 3:
-      return registered_string(reinterpret_cast<uint64_t>(event->message));
+      return registered_string(reinterpret_cast<uint64_t>(read.message));
     default:
       return "";
   }
 }
-
-std::string text_of(const char* text) { return text != nullptr ? text : ""; }
 
 uint64_t id_of(const void* domain) { return reinterpret_cast<uint64_t>(domain); }
 
@@ -66,7 +79,7 @@ void nvtxMarkA(const char* text) {
   guarded_void([&] { mark(kDefaultDomain, text_of(text)); });
 }
 void nvtxMarkW(const wchar_t* text) {
-  guarded_void([&] { mark(kDefaultDomain, narrow(text)); });
+  guarded_void([&] { mark(kDefaultDomain, text_of(text)); });
 }
 uint64_t nvtxRangeStartEx(const EventAttributes* event) {
   return guarded([&] { return start(kDefaultDomain, text_of(event)); });
@@ -75,7 +88,7 @@ uint64_t nvtxRangeStartA(const char* text) {
   return guarded([&] { return start(kDefaultDomain, text_of(text)); });
 }
 uint64_t nvtxRangeStartW(const wchar_t* text) {
-  return guarded([&] { return start(kDefaultDomain, narrow(text)); });
+  return guarded([&] { return start(kDefaultDomain, text_of(text)); });
 }
 void nvtxRangeEnd(uint64_t range) {
   guarded_void([&] { end(range); });
@@ -87,7 +100,7 @@ int nvtxRangePushA(const char* text) {
   return guarded([&] { return push(kDefaultDomain, text_of(text)); }, kNoTracking);
 }
 int nvtxRangePushW(const wchar_t* text) {
-  return guarded([&] { return push(kDefaultDomain, narrow(text)); }, kNoTracking);
+  return guarded([&] { return push(kDefaultDomain, text_of(text)); }, kNoTracking);
 }
 int nvtxRangePop() {
   return guarded([&] { return pop(kDefaultDomain); }, kNoTracking);
@@ -112,7 +125,7 @@ void* nvtxDomainCreateA(const char* name) {
   return guarded([&] { return reinterpret_cast<void*>(create_domain(text_of(name))); });
 }
 void* nvtxDomainCreateW(const wchar_t* name) {
-  return guarded([&] { return reinterpret_cast<void*>(create_domain(narrow(name))); });
+  return guarded([&] { return reinterpret_cast<void*>(create_domain(text_of(name))); });
 }
 void nvtxDomainDestroy(void* domain) {
   guarded_void([&] { destroy_domain(id_of(domain)); });
@@ -121,7 +134,7 @@ void* nvtxDomainRegisterStringA(void*, const char* text) {
   return guarded([&] { return reinterpret_cast<void*>(register_string(text_of(text))); });
 }
 void* nvtxDomainRegisterStringW(void*, const wchar_t* text) {
-  return guarded([&] { return reinterpret_cast<void*>(register_string(narrow(text))); });
+  return guarded([&] { return reinterpret_cast<void*>(register_string(text_of(text))); });
 }
 
 // Names of categories, threads and resources are ignored, because traces cannot record them.

@@ -5,6 +5,7 @@
 
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
+#include "dropin/library/host_memory.h"
 
 namespace km::nvtx {
 namespace {
@@ -76,10 +77,13 @@ std::string registered_string(uint64_t id) {
   return found != nullptr ? found->text : std::string();
 }
 
-std::string narrow(const wchar_t* text) {
+std::string narrow(const wchar_t* text, size_t most_bytes) {
   std::string result;
-  for (; text != nullptr && *text != L'\0'; ++text) {
-    const auto code = static_cast<uint32_t>(*text);
+  for (;; ++text) {
+    wchar_t read = 0;
+    if (result.size() > most_bytes || !library::read_host(text, &read)) return "";
+    if (read == L'\0') return result;
+    const auto code = static_cast<uint32_t>(read);
     const auto add = [&](uint32_t byte) { result.push_back(static_cast<char>(byte)); };
     if (code < 0x80) {
       add(code);
@@ -92,7 +96,6 @@ std::string narrow(const wchar_t* text) {
       add(0x80 | (code >> 6 & 63)), add(0x80 | (code & 63));
     }
   }
-  return result;
 }
 
 }  // namespace km::nvtx

@@ -1,6 +1,7 @@
 // NVTX ranges as ranges in the traces of Kernelmill's driver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -25,7 +26,8 @@ uint64_t register_string(std::string text);
 /// Empty if the id is not a registered string.
 std::string registered_string(uint64_t id);
 
-/// Converts NVTX's wide characters to UTF-8; empty for null.
-std::string narrow(const wchar_t* text);
+/// Converts NVTX's wide characters to UTF-8, up to `most_bytes` of them; empty if the program's
+/// memory cannot be read up to the text's end.
+std::string narrow(const wchar_t* text, size_t most_bytes);
 
 }  // namespace km::nvtx
