@@ -32,25 +32,33 @@ CUresult SmSet::read(const CUdevResource& given, SmSet* out) {
   }
   Padding padding;
   std::memcpy(&padding, given._internal_padding, sizeof padding);
-  if (padding.mark != Padding::kMark || padding.sms.count != given.sm.smCount ||
-      Driver::instance().device(padding.sms.device) == nullptr) {
+  DeviceState* const device =
+      padding.mark == Padding::kMark ? Driver::instance().device(padding.sms.device) : nullptr;
+  if (device == nullptr || padding.sms.count != given.sm.smCount) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the resource was not filled in by this driver");
+  }
+  SmSet all;
+  CU_TRY(all_of(*device, &all));
+  if (padding.sms.count > all.count) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the resource has %u multiprocessors, its device %u",
+                padding.sms.count, all.count);
   }
   *out = padding.sms;
   return CUDA_SUCCESS;
 }
 
-void SmSet::write(CUdevResource* out) const {
-  *out = {};
-  if (count == 0) return;  // CU_DEV_RESOURCE_TYPE_INVALID
+CUdevResource SmSet::resource() const {
+  CUdevResource made = {};
+  if (count == 0) return made;  // CU_DEV_RESOURCE_TYPE_INVALID
   Padding padding = {};
   padding.mark = Padding::kMark;
   padding.sms = *this;
-  std::memcpy(out->_internal_padding, &padding, sizeof padding);
-  out->type = CU_DEV_RESOURCE_TYPE_SM;
-  out->sm.smCount = count;
-  out->sm.minSmPartitionSize = 1;
-  out->sm.smCoscheduledAlignment = 1;
+  std::memcpy(made._internal_padding, &padding, sizeof padding);
+  made.type = CU_DEV_RESOURCE_TYPE_SM;
+  made.sm.smCount = count;
+  made.sm.minSmPartitionSize = 1;
+  made.sm.smCoscheduledAlignment = 1;
+  return made;
 }
 
 CUresult GreenContext::create(DeviceState& device, const SmSet& sms, Ref<GreenContext>* out) {

@@ -17,9 +17,9 @@ struct SmSet {
   /// All multiprocessors of a device.
   static CUresult all_of(DeviceState& device, SmSet* out);
   /// CUDA_ERROR_INVALID_RESOURCE_TYPE for other types of resource, CUDA_ERROR_INVALID_VALUE for a
-  /// resource that no call has filled in.
+  /// resource that no call has filled in, or that has more than its device.
   static CUresult read(const CUdevResource& given, SmSet* out);
-  void write(CUdevResource* out) const;
+  CUdevResource resource() const;
 };
 
 /// The resources for green contexts, which programs hold as a CUdevResourceDesc. CUDA has no call

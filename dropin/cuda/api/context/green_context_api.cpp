@@ -5,6 +5,7 @@
 
 #include "core/object/callback.h"
 #include "core/stream/stream_capture.h"
+#include "dropin/cuda/frame/host_place.h"
 #include "dropin/cuda/stream/context_streams.h"
 
 namespace km::cu {
@@ -28,15 +29,15 @@ CUresult give_all_of(DeviceState& device, CUdevResource* out, CUdevResourceType 
   CU_TRY(require_sm(type));
   SmSet sms;
   CU_TRY(SmSet::all_of(device, &sms));
-  sms.write(out);
-  return CUDA_SUCCESS;
+  return write_place("resource", out, sms.resource());
 }
 
 /// Reads a set that may be split. A part of an earlier split may not be; a green context made from
 /// it may.
 CUresult read_undivided(const CUdevResource* given, SmSet* out) {
-  CU_REQUIRE(given);
-  CU_TRY(SmSet::read(*given, out));
+  CUdevResource resource;
+  CU_TRY(read_place("input", given, &resource));
+  CU_TRY(SmSet::read(resource, out));
   if (out->split == 0) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
               "the resource is the result of a split: make a green context of it, and divide that");
@@ -44,8 +45,9 @@ CUresult read_undivided(const CUdevResource* given, SmSet* out) {
 
 CUresult split_by_count(CUdevResource* out, unsigned* groups, const CUdevResource* input,
                         CUdevResource* rest, unsigned flags, unsigned least) {
-  CU_REQUIRE(groups);
+  unsigned room = 0;
   SmSet sms;
+  CU_TRY(read_place("nbGroups", groups, &room));
   CU_TRY(read_undivided(input, &sms));
   if ((flags & ~kSplitFlags) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
@@ -56,14 +58,15 @@ CUresult split_by_count(CUdevResource* out, unsigned* groups, const CUdevResourc
   }
   const unsigned each = std::max(least, 1u);
   const unsigned most = sms.count / each;
-  const unsigned made = out == nullptr ? most : std::min(*groups, most);
+  const unsigned made = out == nullptr ? most : std::min(room, most);
   const uint64_t split = ++last_split;
   for (unsigned i = 0; out != nullptr && i < made; ++i) {
-    SmSet{sms.device, each, split, i}.write(&out[i]);
+    CU_TRY(write_place("result", &out[i], SmSet{sms.device, each, split, i}.resource()));
   }
-  *groups = made;
-  if (rest != nullptr) SmSet{sms.device, sms.count - made * each, split, made}.write(rest);
-  return CUDA_SUCCESS;
+  CU_TRY(write_place("nbGroups", groups, made));
+  if (rest == nullptr) return CUDA_SUCCESS;
+  return write_place("remaining", rest,
+                     SmSet{sms.device, sms.count - made * each, split, made}.resource());
 }
 
 /// The number of multiprocessors for a group, out of those left; 0 if too few are left.
@@ -88,8 +91,8 @@ CUresult check_group(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group) {
 
 CUresult split_by_groups(CUdevResource* out, unsigned groups, const CUdevResource* input,
                          CUdevResource* rest, unsigned flags,
-                         CU_DEV_SM_RESOURCE_GROUP_PARAMS* params) {
-  CU_REQUIRE(params);
+                         CU_DEV_SM_RESOURCE_GROUP_PARAMS* given) {
+  CU_REQUIRE(given);
   SmSet sms;
   CU_TRY(read_undivided(input, &sms));
   if (flags != 0 || groups == 0) {
@@ -101,7 +104,8 @@ CUresult split_by_groups(CUdevResource* out, unsigned groups, const CUdevResourc
                 "%u groups, but the resource has %u multiprocessors", groups, sms.count);
   }
   const uint64_t split = ++last_split;
-  std::vector<unsigned> sizes;
+  std::vector<CU_DEV_SM_RESOURCE_GROUP_PARAMS> params(groups);
+  CU_TRY(read_places("groupParams", given, groups, params.data()));
   unsigned left = sms.count;
   for (unsigned i = 0; i < groups; ++i) {
     CU_TRY(check_group(params[i]));
@@ -111,23 +115,27 @@ CUresult split_by_groups(CUdevResource* out, unsigned groups, const CUdevResourc
                   "group %u asks for %u multiprocessors, and %u are left", i, params[i].smCount,
                   left);
     }
-    sizes.push_back(size);
+    params[i].smCount = size;
     left -= size;
   }
   for (unsigned i = 0; i < groups; ++i) {
-    params[i].smCount = sizes[i];
-    if (out != nullptr) SmSet{sms.device, sizes[i], split, i}.write(&out[i]);
+    CU_TRY(write_place("groupParams", &given[i], params[i]));
+    if (out == nullptr) continue;
+    const SmSet part{sms.device, params[i].smCount, split, i};
+    CU_TRY(write_place("result", &out[i], part.resource()));
   }
-  if (rest != nullptr) SmSet{sms.device, left, split, groups}.write(rest);
-  return CUDA_SUCCESS;
+  if (rest == nullptr) return CUDA_SUCCESS;
+  return write_place("remainder", rest, SmSet{sms.device, left, split, groups}.resource());
 }
 
 /// Combines resources: a single one, or several parts of one split.
 CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
   std::vector<unsigned> parts;
   for (unsigned i = 0; i < count; ++i) {
+    CUdevResource resource;
     SmSet sms;
-    CU_TRY(SmSet::read(resources[i], &sms));
+    CU_TRY(read_place("resources", &resources[i], &resource));
+    CU_TRY(SmSet::read(resource, &sms));
     if (i == 0) *out = {sms.device, 0, sms.split, 0};
     const bool is_new = std::find(parts.begin(), parts.end(), sms.part) == parts.end();
     if (sms.device != out->device || sms.split != out->split || !is_new) {
@@ -188,8 +196,7 @@ CUresult stream_resource(CUstream handle, CUdevResource* out, CUdevResourceType 
   StreamUse stream;
   CU_TRY(stream.get(handle));
   if (stream->green() == nullptr) return give_all_of(stream->context().device(), out, type);
-  stream->green()->sms().write(out);
-  return CUDA_SUCCESS;
+  return write_place("resource", out, stream->green()->sms().resource());
 }
 
 }  // namespace
@@ -241,16 +248,16 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* out, CUdevResource* resour
     if (count == 0) return fail(CUDA_ERROR_INVALID_VALUE, "no resources");
     SmSet sms;
     CU_TRY(join(resources, count, &sms));
-    sms.split = 0;  // a green context's set may be split again
-    *out = publish(Ref<ResourceSet>::adopt(new ResourceSet(sms)));
-    return CUDA_SUCCESS;
+    sms.split = 0;                         // a green context's set may be split again
+    CU_TRY(require_place("phDesc", out));  // such handles never end
+    return write_place("phDesc", out, publish(Ref<ResourceSet>::adopt(new ResourceSet(sms))));
   });
 }
 
 CUresult cuGreenCtxCreate(CUgreenCtx* out, CUdevResourceDesc handle, CUdevice ordinal,
                           unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(out);
+    CU_TRY(require_place("phCtx", out));
     CU_GET(ResourceSet, resources, handle);
     CU_DEVICE(device, ordinal);
     if ((flags & ~static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM)) != 0) {
@@ -262,8 +269,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* out, CUdevResourceDesc handle, CUdevice or
     }
     Ref<GreenContext> green;
     CU_TRY(GreenContext::create(*device, resources->sms(), &green));
-    *out = publish(std::move(green));
-    return CUDA_SUCCESS;
+    return write_place("phCtx", out, publish(std::move(green)));
   });
 }
 
@@ -282,8 +288,7 @@ CUresult cuCtxFromGreenCtx(CUcontext* out, CUgreenCtx handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_GET(GreenContext, green, handle);
-    *out = handle_of(green->context());
-    return CUDA_SUCCESS;
+    return write_place("pContext", out, handle_of(green->context()));
   });
 }
 
@@ -292,8 +297,7 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx handle, CUdevResource* out, CUdevRe
     CU_REQUIRE(out);
     CU_TRY(require_sm(type));
     CU_GET(GreenContext, green, handle);
-    green->sms().write(out);
-    return CUDA_SUCCESS;
+    return write_place("resource", out, green->sms().resource());
   });
 }
 
@@ -301,15 +305,14 @@ CUresult cuGreenCtxGetId(CUgreenCtx handle, unsigned long long* out) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_GET(GreenContext, green, handle);
-    *out = green->id();
-    return CUDA_SUCCESS;
+    return write_place("greenCtxId", out, static_cast<unsigned long long>(green->id()));
   });
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream* out, CUgreenCtx handle, unsigned int flags,
                                 int priority) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(out);
+    CU_TRY(require_place("phStream", out));
     CU_GET(GreenContext, green, handle);
     return create_stream(out, *green, flags, priority);
   });
@@ -340,8 +343,8 @@ CUresult cuStreamGetGreenCtx(CUstream handle, CUgreenCtx* out) {
     CU_REQUIRE(out);
     StreamUse stream;
     CU_TRY(stream.get(handle));
-    *out = stream->green() == nullptr ? nullptr : handle_of(*stream->green());
-    return CUDA_SUCCESS;
+    const CUgreenCtx green = stream->green() == nullptr ? nullptr : handle_of(*stream->green());
+    return write_place("phCtx", out, green);
   });
 }
 

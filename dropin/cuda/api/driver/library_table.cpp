@@ -6,9 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "backend/loader.h"
 #include "base/assert.h"
-#include "base/process/dylib.h"
 #include "core/blas/blas.h"
 #include "core/profiler/activity.h"
 #include "core/profiler/profiler.h"
@@ -16,6 +14,7 @@
 #include "core/queue/submit_blas.h"
 #include "dropin/cuda/callback/listener.h"
 #include "dropin/cuda/context/context.h"
+#include "dropin/cuda/frame/host_place.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/module/callback_kernels.h"
 #include "dropin/cuda/stream/stream.h"
@@ -260,20 +259,13 @@ void note_handle(uint64_t id, bool is_live) {
 
 bool is_live_handle(uint64_t id) { return forever<LiveHandles>().has(id); }
 
-/// The CPU plugin's function for copies of host memory. The plugin is loaded already; this opens it
-/// once more for the symbol.
-library::CopyHost find_host_copy() {
-  const Result<Dylib> plugin = Dylib::open(plugin_path("cpu"));
-  return plugin ? plugin->function<library::CopyHost>("km_plugin_copy_host") : nullptr;
-}
-
 const library::LibraryTable& table() {
   static const library::LibraryTable made = {sizeof made,
                                              submit,
                                              start_range,
                                              end_range,
                                              check_arrays,
-                                             find_host_copy(),
+                                             host_copy_function(),
                                              note_handle,
                                              is_live_handle,
                                              in_callback,

@@ -1,5 +1,6 @@
 // Launches and occupancy.
 #include "core/object/callback.h"
+#include "dropin/cuda/frame/host_place.h"
 #include "dropin/cuda/graph/graph_device.h"
 #include "dropin/cuda/launch/launch.h"
 
@@ -19,11 +20,13 @@ struct LaunchAttributes {
   CUresult check_events(CUstream stream) const;
 
  private:
-  CUresult read_one(CUlaunchAttribute& attribute);
+  CUresult read_one(CUlaunchAttribute* place);
 };
 
-CUresult LaunchAttributes::read_one(CUlaunchAttribute& attribute) {
-  CUlaunchAttributeValue& value = attribute.value;
+CUresult LaunchAttributes::read_one(CUlaunchAttribute* place) {
+  CUlaunchAttribute attribute;
+  CU_TRY(read_place("attrs", place, &attribute));
+  const CUlaunchAttributeValue& value = attribute.value;
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       shape.is_cooperative = value.cooperative != 0;
@@ -43,8 +46,8 @@ CUresult LaunchAttributes::read_one(CUlaunchAttribute& attribute) {
         return fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable is %d; it must be 0 or 1",
                     value.deviceUpdatableKernelNode.deviceUpdatable);
       }
-      device_node = &value.deviceUpdatableKernelNode.devNode;
-      return CUDA_SUCCESS;
+      device_node = &place->value.deviceUpdatableKernelNode.devNode;
+      return require_place("devNode", device_node);
     default:
       if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
@@ -58,7 +61,7 @@ CUresult LaunchAttributes::read(const CUlaunchConfig& config) {
   shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
   shape.shared_bytes = config.sharedMemBytes;
   if (config.numAttrs != 0) CU_REQUIRE(config.attrs);
-  for (unsigned i = 0; i < config.numAttrs; ++i) CU_TRY(read_one(config.attrs[i]));
+  for (unsigned i = 0; i < config.numAttrs; ++i) CU_TRY(read_one(&config.attrs[i]));
   return CUDA_SUCCESS;
 }
 
@@ -84,11 +87,13 @@ CUresult require_captured(CUstream handle) {
   return fail(CUDA_ERROR_INVALID_VALUE, "kernels can change only nodes of graphs");
 }
 
-CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
-                       void** extra, CUstream stream) {
-  CU_REQUIRE(config);
+CUresult launch_config(const CUlaunchConfig* place, CUfunction function, void** params,
+                       void** extra, bool is_per_thread) {
+  CUlaunchConfig config;
+  CU_TRY(read_place("config", place, &config));
+  const CUstream stream = is_per_thread ? per_thread(config.hStream) : config.hStream;
   LaunchAttributes attributes;
-  CU_TRY(attributes.read(*config));
+  CU_TRY(attributes.read(config));
   CU_TRY(attributes.check_events(stream));
   if (attributes.device_node != nullptr) CU_TRY(require_captured(stream));
   CU_TRY(launch({function, attributes.shape, stream, params, extra}));
@@ -148,18 +153,13 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
                           void** extra) {
-  return guard_light(__func__, [&] {
-    return launch_config(config, function, params, extra,
-                         config != nullptr ? config->hStream : nullptr);
-  });
+  return guard_light(__func__,
+                     [&] { return launch_config(config, function, params, extra, false); });
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** params,
                                void** extra) {
-  return guard(__func__, [&] {
-    return launch_config(config, function, params, extra,
-                         per_thread(config != nullptr ? config->hStream : nullptr));
-  });
+  return guard(__func__, [&] { return launch_config(config, function, params, extra, true); });
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction handle,
@@ -237,38 +237,39 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
 }
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
-                                            const CUlaunchConfig* config) {
+                                            const CUlaunchConfig* place) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(size);
-    CU_REQUIRE(config);
+    CUlaunchConfig config;
+    CU_TRY(read_place("config", place, &config));
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
     CU_ASSIGN(const uint64_t most, max_cluster_blocks(function->core()));
-    *size = static_cast<int>(most);
-    return CUDA_SUCCESS;
+    return write_place("clusterSize", size, static_cast<int>(most));
   });
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
-                                      const CUlaunchConfig* config) {
+                                      const CUlaunchConfig* place) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(clusters);
-    CU_REQUIRE(config);
+    CUlaunchConfig config;
+    CU_TRY(read_place("config", place, &config));
     LaunchAttributes attributes;
-    CU_TRY(attributes.read(*config));
+    CU_TRY(attributes.read(config));
     const LaunchShape& shape = attributes.shape;
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
     int blocks = 0;
     Occupancy occupancy;
     CU_TRY(occupancy.read(*function));
-    const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-    CU_TRY(occupancy.active_blocks(static_cast<int>(threads), config->sharedMemBytes, &blocks));
+    uint64_t threads = 1;  // a product of what the device has at most
+    for (const uint32_t one : shape.block) threads = std::min<uint64_t>(threads * one, INT32_MAX);
+    CU_TRY(occupancy.active_blocks(static_cast<int>(threads), config.sharedMemBytes, &blocks));
     CU_TRY(check_cluster(function->core(), shape));
     uint64_t size = 1;
     for (const uint32_t one : shape.cluster) size *= std::max(one, 1U);
-    *clusters = static_cast<int>(static_cast<uint64_t>(blocks) * occupancy.limits.count / size);
-    return CUDA_SUCCESS;
+    return write_place(
+        "numClusters", clusters,
+        static_cast<int>(static_cast<uint64_t>(blocks) * occupancy.limits.count / size));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "dropin/cuda/frame/host_place.h"
 #include "dropin/cuda/ipc/ipc.h"
 #include "dropin/cuda/memory/pool.h"
 
@@ -15,6 +16,10 @@ namespace {
 
 constexpr uint64_t kPoolBytes = 64;  // size of CUmemPoolPtrExportData
 static_assert(sizeof(IpcHandle) <= kPoolBytes);
+/// The bytes of a CUmemPoolPtrExportData, which the program keeps.
+struct SharedPointer {
+  char bytes[kPoolBytes];
+};
 
 /// The content of the file that represents a pool.
 struct SharedPool {
@@ -44,8 +49,8 @@ CUresult export_pool(const dropin::Pool& pool, void* out) {
   if (pwrite(file.get(), &content, sizeof content, 0) != static_cast<ssize_t>(sizeof content)) {
     return fail(CUDA_ERROR_OPERATING_SYSTEM, "the pool's file cannot be written");
   }
-  const int descriptor = file.release();
-  std::memcpy(out, &descriptor, sizeof descriptor);
+  CU_TRY(write_place("handle_out", static_cast<int*>(out), file.get()));
+  file.release();
   return CUDA_SUCCESS;
 }
 
@@ -58,8 +63,7 @@ CUresult import_pool(int descriptor, CUmemoryPool* out) {
                 descriptor);
   }
   CU_DEVICE(device, content.device);
-  *out = publish(dropin::Pool::imported(*device, content.process));
-  return CUDA_SUCCESS;
+  return write_place("pool_out", out, publish(dropin::Pool::imported(*device, content.process)));
 }
 
 /// True if the allocation is from a live pool that was created for sharing.
@@ -69,7 +73,7 @@ bool is_shared(const Allocation& allocation) {
   return pool && pool->can_be_shared();
 }
 
-CUresult export_pointer(CUdeviceptr address, void* out) {
+CUresult export_pointer(CUdeviceptr address, CUmemPoolPtrExportData* out) {
   uint64_t begin = 0;
   Allocation found;
   if (!Driver::instance().find(address, &begin, &found) || !is_shared(found)) {
@@ -81,14 +85,17 @@ CUresult export_pointer(CUdeviceptr address, void* out) {
   CU_TRY(describe_file(shared.file, kIpcPool, &handle));
   handle.offset_bytes = shared.offset_bytes;
   handle.size_bytes = found.size_bytes;
-  std::memset(out, 0, kPoolBytes);
-  std::memcpy(out, &handle, sizeof handle);
-  return CUDA_SUCCESS;
+  SharedPointer data = {};
+  std::memcpy(&data, &handle, sizeof handle);
+  return write_place("shareData_out", reinterpret_cast<SharedPointer*>(out), data);
 }
 
-CUresult import_pointer(const dropin::Pool& pool, const void* data, CUdeviceptr* out) {
+CUresult import_pointer(const dropin::Pool& pool, const CUmemPoolPtrExportData* data,
+                        CUdeviceptr* out) {
+  SharedPointer given;
   IpcHandle handle;
-  std::memcpy(&handle, data, sizeof handle);
+  CU_TRY(read_place("shareData", reinterpret_cast<const SharedPointer*>(data), &given));
+  std::memcpy(static_cast<void*>(&handle), &given, sizeof handle);
   if (handle.process != pool.exporter()) {
     return fail(CUDA_ERROR_INVALID_VALUE,
                 "the pool is of process %d (0: not imported), the memory of process %d",
@@ -109,8 +116,7 @@ CUresult import_pointer(const dropin::Pool& pool, const void* data, CUdeviceptr*
   made.context_id = context->id();
   made.pool_id = pool.id();
   Driver::instance().add(address, std::move(made));
-  *out = address;
-  return CUDA_SUCCESS;
+  return write_place("ptr_out", out, static_cast<CUdeviceptr>(address));
 }
 
 }  // namespace
@@ -132,7 +138,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* out, void* handle,
                                             CUmemAllocationHandleType type,
                                             unsigned long long flags) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(out);
+    CU_TRY(require_place("pool_out", out));
     CU_TRY(require_descriptor(type, flags));
     return import_pool(static_cast<int>(reinterpret_cast<intptr_t>(handle)), out);
   });
@@ -148,8 +154,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* out, CUdeviceptr address
 CUresult cuMemPoolImportPointer(CUdeviceptr* out, CUmemoryPool handle,
                                 CUmemPoolPtrExportData* data) {
   return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(out);
-    CU_REQUIRE(data);
+    CU_TRY(require_place("ptr_out", out));
     CU_GET(Pool, pool, handle);
     return import_pointer(*pool, data, out);
   });

@@ -3,7 +3,7 @@
 
 #include "base/cuda/tensor_map.h"
 #include "cuda/tensor_types.h"
-#include "dropin/cuda/frame/call.h"
+#include "dropin/cuda/frame/host_place.h"
 
 namespace km::cu {
 
@@ -72,24 +72,26 @@ CUresult read_modes(const Tensor& from, TensorMap* map) {
 }
 
 CUresult read_tensor(const Tensor& from, TensorMap* map) {
-  CU_REQUIRE(from.sizes);
-  CU_REQUIRE(from.steps);
   if (from.rank == 0 || from.rank > kMostTensorDimensions) {
     return fail(CUDA_ERROR_INVALID_VALUE, "a tensor has 1 to 5 dimensions, not %u", from.rank);
   }
-  if (from.rank > 1) CU_REQUIRE(from.strides);
+  cuuint64_t sizes[kMostTensorDimensions], strides[kMostTensorDimensions];
+  cuuint32_t steps[kMostTensorDimensions];
+  CU_TRY(read_places("globalDim", from.sizes, from.rank, sizes));
+  CU_TRY(read_places("elementStrides", from.steps, from.rank, steps));
+  if (from.rank > 1) CU_TRY(read_places("globalStrides", from.strides, from.rank - 1, strides));
   CU_TRY(read_modes(from, map));
   map->mark = TensorMap::kMark;
   map->address = reinterpret_cast<uint64_t>(from.address);
   map->last_dimension = static_cast<uint8_t>(from.rank - 1);
   for (uint32_t i = 0; i < from.rank; ++i) {
-    map->sizes[i] = from.sizes[i];
-    if (i > 0) map->strides_bytes[i - 1] = from.strides[i - 1];
-    if (from.steps[i] == 0 || from.steps[i] > kMostStep) {
+    map->sizes[i] = sizes[i];
+    if (i > 0) map->strides_bytes[i - 1] = strides[i - 1];
+    if (steps[i] == 0 || steps[i] > kMostStep) {
       return fail(CUDA_ERROR_INVALID_VALUE, "element stride %u of dimension %u is not 1 to 8",
-                  from.steps[i], i);
+                  steps[i], i);
     }
-    map->steps[i] = static_cast<uint8_t>(from.steps[i]);
+    map->steps[i] = static_cast<uint8_t>(steps[i]);
   }
   return CUDA_SUCCESS;
 }
@@ -102,8 +104,9 @@ CUresult give(const TensorMap& map, CUtensorMap* out) {
                 static_cast<unsigned long long>(found.value),
                 static_cast<unsigned long long>(found.value));
   }
-  std::memcpy(static_cast<void*>(out), &map, sizeof map);
-  return CUDA_SUCCESS;
+  CUtensorMap bits;
+  std::memcpy(static_cast<void*>(&bits), &map, sizeof bits);
+  return write_place("tensorMap", out, bits);
 }
 
 CUresult check_place(const CUtensorMap* map) {
@@ -113,9 +116,11 @@ CUresult check_place(const CUtensorMap* map) {
               static_cast<const void*>(map));
 }
 
-CUresult read_corners(uint32_t rank, const int* lower, const int* upper, TensorMap* map) {
-  CU_REQUIRE(lower);
-  CU_REQUIRE(upper);
+CUresult read_corners(uint32_t rank, const int* first, const int* last, TensorMap* map) {
+  if (rank < 3) return CUDA_SUCCESS;  // the check of the whole map names the reason
+  int lower[kMostTensorDimensions], upper[kMostTensorDimensions];
+  CU_TRY(read_places("pixelBoxLowerCorner", first, rank - 2, lower));
+  CU_TRY(read_places("pixelBoxUpperCorner", last, rank - 2, upper));
   for (uint32_t i = 0; i + 2 < rank; ++i) {
     if (lower[i] != static_cast<int16_t>(lower[i]) || upper[i] != static_cast<int16_t>(upper[i])) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the corners %d and %d do not fit into 16 bits",
@@ -133,15 +138,17 @@ extern "C" {
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank,
                                 void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                                const cuuint32_t* box, const cuuint32_t* steps,
+                                const cuuint32_t* box_sizes, const cuuint32_t* steps,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_TRY(check_place(out));
-    CU_REQUIRE(box);
+    CU_REQUIRE(box_sizes);
     TensorMap map{};
     CU_TRY(read_tensor(
         {type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill}, &map));
+    cuuint32_t box[kMostTensorDimensions];
+    CU_TRY(read_places("boxDim", box_sizes, rank, box));
     for (uint32_t i = 0; i < rank; ++i) {
       if (box[i] == 0 || box[i] > kMostBox) {
         return fail(CUDA_ERROR_INVALID_VALUE, "box size %u of dimension %u is not 1 to 256", box[i],
@@ -180,7 +187,9 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_TRY(check_place(map));
     TensorMap changed;
-    std::memcpy(static_cast<void*>(&changed), map, sizeof changed);
+    CUtensorMap bits;
+    CU_TRY(read_place("tensorMap", map, &bits));
+    std::memcpy(static_cast<void*>(&changed), &bits, sizeof changed);
     changed.address = reinterpret_cast<uint64_t>(address);
     return give(changed, map);
   });
