@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <mutex>
 
 #include "caller.h"
 #include "texts.h"
@@ -126,6 +129,15 @@ const Script kScripts[] = {
     {"km_profiler_start", "km_profiler_range_push", "km_launch_kernel", "km_profiler_range_pop",
      "km_stream_synchronize", "km_profiler_summary", "km_profiler_row_get", "km_profiler_write",
      "km_profiler_stop"},
+    {"km_profiler_set_counters", "km_profiler_start", "km_launch_kernel", "km_launch_kernel",
+     "km_launch_kernel", "km_launch_kernel", "km_context_synchronize", "km_profiler_counter_count",
+     "km_profiler_counter_get", "km_profiler_counter_get", "km_profiler_counter_get",
+     "km_profiler_counter_get", "km_profiler_stop"},
+    {"km_program_create", "km_program_add_name_expression", "km_program_compile", "km_program_log",
+     "km_program_ptx", "km_program_lowered_name", "km_module_load_program", "km_program_destroy"},
+    {"km_tune_create", "km_tune_add_candidate", "km_tune_add_buffer", "km_tune_add_buffer",
+     "km_tune_add_scalar", "km_tune_run", "km_tune_result_get", "km_tune_result_message",
+     "km_tune_function", "km_tune_destroy"},
 };
 
 /// Calls with many operands whose values have to fit together, which single draws hardly ever do:
@@ -139,13 +151,19 @@ constexpr const char* kFitted[] = {"km_blas_",
                                    "km_graph_remove_dependency",
                                    "km_graph_add_child",
                                    "km_graph_set_child",
-                                   "km_tune_function"};
+                                   "km_program_",
+                                   "km_module_from_object",
+                                   "km_profiler_set_counters",
+                                   "km_profiler_counter_get",
+                                   "km_function_max_active_clusters",
+                                   "km_tune_"};
 constexpr Word kMostFitted = 4;         // the sizes of matrices
 constexpr uint64_t kFittedStride = 32;  // between matrices of a batch
 /// The kind of operands of this thread's call.
 struct Fit {
   bool is_fitted = false, has_scale = false;
   std::vector<Word> slices;
+  const std::string* object = nullptr;  // of km_module_from_object
 
   /// A slice that no other operand has, if there are as many: results overlap nothing.
   Word other_slice(Values& values) {
@@ -508,9 +526,49 @@ void CApi::fill(const Row& row, const Parameter& parameter, Values& values, void
   }
 }
 
+/// The program of all fitted calls that compile.
+constexpr char kFittedSource[] =
+    "extern \"C\" __global__ void noop(int* a, int* b, unsigned n) {}\n";
+constexpr char kFittedPtx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry noop() { ret; }\n";
+
+/// The content of an object file, made in the context of the first call; empty if that fails.
+const std::string& saved_object(Word context) {
+  static std::mutex mutex;
+  static std::string content;
+  const std::lock_guard lock(mutex);
+  const auto handle = reinterpret_cast<km_context>(context);  // NOLINT: handles are numbers
+  km_module module = nullptr;
+  const uint32_t shape[] = {32, 1, 1};
+  constexpr const char* kFile = "fitted.kmo";
+  if (content.empty() && km_module_load_ptx(handle, kFittedPtx, 0, "noop", &module) == KM_SUCCESS) {
+    if (km_module_save_object(module, kFile, shape, 1) == KM_SUCCESS) {
+      content.assign(std::istreambuf_iterator<char>(std::ifstream(kFile).rdbuf()), {});
+    }
+    km_module_destroy(module);
+  }
+  return content;
+}
+
+/// Texts of programs and tuning, and the bytes of an object file.
+std::optional<Word> fitted_pointer(const Row& row, const Parameter& parameter) {
+  const auto word = [](const char* text) { return reinterpret_cast<Word>(text); };  // NOLINT
+  const bool is_program = has_part(row, "km_program_"), is_tune = has_part(row, "km_tune_");
+  if (parameter.kind == Kind::kData && is_named(row, "km_module_from_object")) {
+    return word(t_fit.object->data());
+  }
+  if (parameter.kind != Kind::kText || (!is_program && !is_tune)) return std::nullopt;
+  if (parameter.detail == kOption) return is_tune ? std::optional<Word>(0) : std::nullopt;
+  if (parameter.detail == kSource) {
+    return has_part(row, "_create") ? std::optional(word(kFittedSource)) : std::nullopt;
+  }
+  return word("noop");
+}
+
 /// The scale of a reduction belongs to one kind of reduction only, a name to one type of elements.
 std::optional<Word> CApi::pointer_instead(const Row& row, const Parameter& parameter, Values&) {
   if (!t_fit.is_fitted) return std::nullopt;
+  if (const auto found = fitted_pointer(row, parameter)) return found;
   const bool is_scale = parameter.kind == Kind::kInput && parameter.detail == kBlasScalar;
   if (is_scale && has_part(row, "km_comm_") && !t_fit.has_scale) return Word{0};
   if (parameter.kind == Kind::kText && has_part(row, "_set_element_type")) return Word{0};
@@ -569,17 +627,53 @@ void fit_graph(const Row& row, Values& values, Word* words) {
   }
 }
 
+/// Sizes of what fitted_pointer() gives, room for texts, and numbers of things that there are.
+/// Returns false for other calls.
+bool fit_code(const Row& row, Random& random, Word* words) {
+  constexpr Word kRoom = 16384, kBufferBytes = 64, kBlockThreads = 32;
+  if (is_named(row, "km_module_from_object")) {
+    t_fit.object = &saved_object(words[0]);
+    t_fit.is_fitted = !t_fit.object->empty();
+    words[2] = t_fit.object->size();
+  } else if (is_named(row, "km_profiler_set_counters")) {
+    words[1] = 1;
+  } else if (is_named(row, "km_profiler_counter_get")) {
+    words[1] = random.below(3);
+    words[2] = 0;
+  } else if (is_named(row, "km_function_max_active_clusters")) {
+    words[1] = kBlockThreads, words[2] = 0, words[3] = 1;
+  } else if (is_named(row, "km_program_create")) {
+    words[1] = sizeof kFittedSource - 1;
+  } else if (is_named(row, "km_tune_create")) {
+    words[2] = sizeof kFittedSource - 1;
+  } else if (is_named(row, "km_tune_add_buffer")) {
+    words[2] = kBufferBytes;
+  } else if (is_named(row, "km_tune_add_scalar")) {
+    words[2] = sizeof(uint32_t);
+  } else if (has_part(row, "km_tune_result") || is_named(row, "km_tune_function")) {
+    words[1] = 0;
+  } else if (has_part(row, "km_program_")) {
+    for (size_t i = 0; i < row.parameter_count; ++i) {
+      if (row.parameters[i].detail == kCapacity && row.parameters[i].kind == Kind::kNumber) {
+        words[i] = kRoom;
+      }
+    }
+  } else {
+    return has_part(row, "km_tune_");
+  }
+  return true;
+}
+
 void fit(const Row& row, Values& values, Word* words) {
   const auto is_part = [&](const char* part) { return has_part(row, part); };
+  // A program or a tuning is made by many calls, each of which has to be right.
+  const bool is_of_many = is_part("km_program_") || is_part("km_tune_");
   t_fit = {};
-  t_fit.is_fitted =
-      values.random.one_in(2) && std::any_of(std::begin(kFitted), std::end(kFitted), is_part);
+  t_fit.is_fitted = (is_of_many ? !values.random.one_in(16) : values.random.one_in(2)) &&
+                    std::any_of(std::begin(kFitted), std::end(kFitted), is_part);
   if (!t_fit.is_fitted) return;
   if (is_part("km_graph_")) return fit_graph(row, values, words);
-  if (is_named(row, "km_tune_function")) {
-    words[1] = 0;
-    return;
-  }
+  if (fit_code(row, values.random, words)) return;
   const bool makes_comm =
       row.parameter_count == 0 || is_part("km_comm_create") || is_named(row, "km_comm_split");
   if (!makes_comm) fit_words(row, values.random, words);
