@@ -9,7 +9,7 @@
 
 namespace km::nvrtc {
 
-/// What is known of each live program. NVIDIA's library follows any handle, so it gets only those
+/// The table of live programs. NVIDIA's library follows any handle, so it gets only those
 /// that are live.
 class Programs {
  public:

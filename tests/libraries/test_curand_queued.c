@@ -23,7 +23,7 @@ int curandGeneratePoisson(void*, unsigned*, size_t, double);
 
 enum { XORWOW = 101, MRG32K3A = 121, MTGP32 = 141, MT19937 = 142, PHILOX = 161, SOBOL32 = 201 };
 enum { SCRAMBLED32 = 202, SOBOL64, SCRAMBLED64, COUNT = 3000, MOST_MS = 20000 };
-static const int kinds[] = {XORWOW,  MRG32K3A,    PHILOX,  MTGP32,      MT19937,
+static const int kinds[] = {XORWOW,  MRG32K3A,    PHILOX,  MTGP32,     MT19937,
                             SOBOL32, SCRAMBLED32, SOBOL64, SCRAMBLED64};
 
 /* Work of a stream that stands still until it is let go, or until a test that waits for it has

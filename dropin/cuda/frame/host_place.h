@@ -53,8 +53,8 @@ CUresult write_place(const char* name, T* to, const T& value) {
     return CUDA_SUCCESS;
   }
   if (copy_host(to, &value, sizeof value)) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes cannot be written at %p", name,
-              sizeof value, static_cast<void*>(to));
+  return fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes cannot be written at %p", name, sizeof value,
+              static_cast<void*>(to));
 }
 
 /// Fails with CUDA_ERROR_INVALID_VALUE if a value cannot be read from the place and written to it:

@@ -57,10 +57,9 @@ const char* page_load_problem(const Descriptor& operation) {
   if (found.dims[1] != container.dims[1] || found.dims[3] != container.dims[3]) {
     return "keys or values that do not fit their pages";
   }
-  return pages_problem(pages,
-                       operation.descriptor(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC),
-                       operation.descriptor(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_SEQUENCE_DESC),
-                       y.dims[0]);
+  return pages_problem(
+      pages, operation.descriptor(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC),
+      operation.descriptor(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_SEQUENCE_DESC), y.dims[0]);
 }
 
 cudnnStatus_t run_page_load(const Execution& execution, const Descriptor& operation) {

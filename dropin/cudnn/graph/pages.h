@@ -1,4 +1,4 @@
-// What operations with pages have in common.
+// Checks that operations with pages have in common.
 #pragma once
 
 #include "dropin/cudnn/engine/layout/ragged.h"

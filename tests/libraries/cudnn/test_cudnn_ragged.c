@@ -31,7 +31,7 @@ typedef struct {
 } sizes;
 
 static sizes random_sizes(void) {
-  sizes s = {between(1, MOST_BATCHES), 1 << draw(3), 1, between(1, MOST_QUERIES),
+  sizes s = {between(1, MOST_BATCHES), 1 << draw(3),           1,    between(1, MOST_QUERIES),
              between(1, MOST_KEYS),    between(1, MOST_WIDTH), NULL, NULL};
   while (s.key_heads < s.heads && draw(2)) s.key_heads *= 2;
   s.query_lengths = managed(MOST_BATCHES * sizeof(int));
@@ -152,15 +152,13 @@ static void attention_over_ragged_tensors(void** state) {
     set_descriptor(operation, 2809, describe_four(6, INT32, s.batches, 1, 1, 1));
     set_descriptor(operation, 2810, describe_four(7, INT32, s.batches, 1, 1, 1));
     const int64_t ids[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14};
-    void* pointers[] = {q.data,    k.data,    v.data,          o.data,
-                        scale,     s.query_lengths, s.key_lengths, q.offsets,
-                        k.offsets, v.offsets, o.offsets};
+    void* pointers[] = {q.data,        k.data,    v.data,    o.data,    scale,    s.query_lengths,
+                        s.key_lengths, q.offsets, k.offsets, v.offsets, o.offsets};
     execute(handle, finished(operation), 11, ids, pointers);
     for (int b = 0; b < s.batches; ++b) {
       for (int i = 0; i < s.query_lengths[b] * s.heads * s.width; ++i) {
         const int d = i % s.width, h = i / s.width % s.heads, at = i / s.width / s.heads;
-        expect_near(ragged_at(&o, b, h, at, d),
-                    attend(s, 0.5, b, h, at, d, ragged_at, &q, &k, &v));
+        expect_near(ragged_at(&o, b, h, at, d), attend(s, 0.5, b, h, at, d, ragged_at, &q, &k, &v));
       }
     }
     assert_true(o.data[o.count] == behind);
@@ -348,35 +346,41 @@ static void run_norm(void* handle, void* operation, tensor* const* tensors, int 
   execute(handle, operation, count, ids, pointers);
 }
 
-/* The gradient of x by the usual formula over each group, and those of scale and bias. */
-static void expect_gradients(int groups, const tensor* x, const tensor* scale, const tensor* dy,
-                             const tensor* dx, const tensor* dscale, const tensor* dbias) {
+typedef struct {
+  const tensor *x, *scale, *dy, *dx;
+  double scales[16], biases[16];
+} gradients;
+
+/* The gradient of x in one group, by the usual formula; adds to those of scale and bias. */
+static void expect_group(gradients* of, int groups, int n, int g) {
+  const tensor* const x = of->x;
   const int channels = x->dims[1] / groups, planes = x->dims[2] * x->dims[3];
-  double scales[16] = {0}, biases[16] = {0};
-  for (int n = 0; n < x->dims[0]; ++n) {
-    for (int g = 0; g < groups; ++g) {
-      double mean = 0, inverse = 0, sum = 0, product = 0;
-      find_statistics(x, groups, n, g, &mean, &inverse);
-      for (int pass = 0; pass < 2; ++pass) {
-        for (int i = 0; i < channels * planes; ++i) {
-          const int c = g * channels + i / planes;
-          const int at[] = {n, c, i % planes / x->dims[3], i % x->dims[3]};
-          const double normal = (get(x, at) - mean) * inverse, d = get(dy, at);
-          const double scaled = d * get_nth(scale, (size_t)c);
-          if (pass == 0) {
-            sum += scaled, product += scaled * normal;
-            scales[c] += d * normal, biases[c] += d;
-          } else {
-            const double share = (sum + normal * product) / (channels * planes);
-            expect_near(get(dx, at), inverse * (scaled - share));
-          }
-        }
+  double mean = 0, inverse = 0, sum = 0, product = 0;
+  find_statistics(x, groups, n, g, &mean, &inverse);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int i = 0; i < channels * planes; ++i) {
+      const int c = g * channels + i / planes;
+      const int at[] = {n, c, i % planes / x->dims[3], i % x->dims[3]};
+      const double normal = (get(x, at) - mean) * inverse, d = get(of->dy, at);
+      const double scaled = d * get_nth(of->scale, (size_t)c);
+      if (pass == 0) {
+        sum += scaled, product += scaled * normal;
+        of->scales[c] += d * normal, of->biases[c] += d;
+      } else {
+        const double share = (sum + normal * product) / (channels * planes);
+        expect_near(get(of->dx, at), inverse * (scaled - share));
       }
     }
   }
+}
+
+static void expect_gradients(int groups, const tensor* x, const tensor* scale, const tensor* dy,
+                             const tensor* dx, const tensor* dscale, const tensor* dbias) {
+  gradients of = {x, scale, dy, dx, {0}, {0}};
+  for (int i = 0; i < x->dims[0] * groups; ++i) expect_group(&of, groups, i / groups, i % groups);
   for (int c = 0; c < x->dims[1]; ++c) {
-    expect_near(get_nth(dscale, (size_t)c), scales[c]);
-    expect_near(get_nth(dbias, (size_t)c), biases[c]);
+    expect_near(get_nth(dscale, (size_t)c), of.scales[c]);
+    expect_near(get_nth(dbias, (size_t)c), of.biases[c]);
   }
 }
 
@@ -418,8 +422,8 @@ static void groups_are_normalized(void** state) {
     run_norm(handle, norm_gradient_of(backward), backward, 8);
     expect_gradients(groups, &x, &scale, &dy, &dx, &dscale, &dbias);
     destroy_all();
-    tensor* const all[] = {&x,     &y,    &again,  &dx,    &dy,   &scale,
-                           &bias,  &dscale, &dbias, &mean, &inverse};
+    tensor* const all[] = {&x,    &y,      &again, &dx,   &dy,     &scale,
+                           &bias, &dscale, &dbias, &mean, &inverse};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free_tensor(all[i]);
   }
   assert_int_equal(cudnnDestroy(handle), 0);

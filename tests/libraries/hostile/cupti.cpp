@@ -3,7 +3,8 @@
 
 // The headers leave some functions out.
 #define KM_CUPTI_TEXT_FUNCTION(symbol, result, parameters, arguments)
-#define KM_CUPTI_FUNCTION(symbol, result, parameters, arguments) extern "C" result symbol parameters;
+#define KM_CUPTI_FUNCTION(symbol, result, parameters, arguments) \
+  extern "C" result symbol parameters;
 #include "dropin/cupti/generated/functions.def"
 #undef KM_CUPTI_TEXT_FUNCTION
 #undef KM_CUPTI_FUNCTION

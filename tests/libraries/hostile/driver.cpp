@@ -69,10 +69,10 @@ void expect_refused(const char* name, bool writes, Call&& call) {
   note_call(name);
   EXPECT_EQ(call(0), CUDA_ERROR_INVALID_VALUE) << name << " with null";
 }
-#define KM_REFUSED(name, writes, type, place, ...)                 \
-  expect_refused(#name, writes, [&](uint64_t wild) {               \
-    auto* const place = reinterpret_cast<type*>(wild);             \
-    return name(__VA_ARGS__);                                      \
+#define KM_REFUSED(name, writes, type, place, ...)     \
+  expect_refused(#name, writes, [&](uint64_t wild) {   \
+    auto* const place = reinterpret_cast<type*>(wild); \
+    return name(__VA_ARGS__);                          \
   })
 
 constexpr cuuint64_t kSizes[] = {64, 8, 4}, kStrides[] = {256, 2048};
@@ -84,16 +84,14 @@ CUresult encode(CUtensorMap* map, const cuuint64_t* sizes, const cuuint64_t* str
   return cuTensorMapEncodeTiled(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3,
                                 reinterpret_cast<void*>(0x10000), sizes, strides, box, steps,
                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 CUresult encode_pixels(CUtensorMap* map, const cuuint64_t* sizes, const cuuint64_t* strides,
                        const int* lower, const int* upper, const cuuint32_t* steps) {
-  return cuTensorMapEncodeIm2col(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3,
-                                 reinterpret_cast<void*>(0x10000), sizes, strides, lower, upper, 16,
-                                 4, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                 CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return cuTensorMapEncodeIm2col(
+      map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, reinterpret_cast<void*>(0x10000), sizes, strides,
+      lower, upper, 16, 4, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 TEST(Hostile, TensorMaps) {
@@ -182,8 +180,8 @@ TEST(Hostile, GreenContexts) {
              1);
   KM_REFUSED(cuDevSmResourceSplitByCount, false, CUdevResource, in, parts, &groups, in, nullptr, 0,
              1);
-  KM_REFUSED(cuDevSmResourceSplit, true, CU_DEV_SM_RESOURCE_GROUP_PARAMS, in, parts, 1,
-             &o.resource, nullptr, 0, in);
+  KM_REFUSED(cuDevSmResourceSplit, true, CU_DEV_SM_RESOURCE_GROUP_PARAMS, in, parts, 1, &o.resource,
+             nullptr, 0, in);
   KM_REFUSED(cuDevSmResourceSplit, false, CUdevResource, in, parts, 1, in, nullptr, 0, &params);
   CUdevResource whole = o.resource;
   CUdevResourceDesc made = nullptr;
@@ -292,8 +290,8 @@ TEST(Hostile, LaunchAttributesOfAnyNumbers) {
       each.id = static_cast<CUlaunchAttributeID>(choice.below(20));
       if (choice.below(64) == 0) each.id = static_cast<CUlaunchAttributeID>(choice.edge());
       for (size_t at = 0; at < sizeof each.value; at += 4) {
-        const auto word = static_cast<uint32_t>(choice.below(3) == 0 ? choice.edge()
-                                                                     : choice.below(5));
+        const auto word =
+            static_cast<uint32_t>(choice.below(3) == 0 ? choice.edge() : choice.below(5));
         std::memcpy(each.value.pad + at, &word, sizeof word);
       }
     }

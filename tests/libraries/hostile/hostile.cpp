@@ -42,7 +42,7 @@ WildPointers::WildPointers() {
   munmap(pages + 3 * page, page);
   const auto at = reinterpret_cast<uint64_t>(pages);
   readable_ = {at + 2 * page};
-  all_ = {8,        0x10000,      0x7f0000000000, 0xd0ed80f55cfcc710, ~uint64_t{0} - 7,
+  all_ = {8,         0x10000,       0x7f0000000000, 0xd0ed80f55cfcc710, ~uint64_t{0} - 7,
           at + page, at + page - 1, at + 2 * page,  at + 3 * page};
 }
 
@@ -69,8 +69,8 @@ bool GoodMemory::has_changed() const { return std::memcmp(data_, known_.data(), 
 void note_call(const char* name) { g_call = name; }
 
 uint64_t Choice::edge() {
-  constexpr uint64_t kEdges[] = {0,       1,          2,          3,          7,
-                                 16,      255,        4096,       65536,      0x7fffffff,
+  constexpr uint64_t kEdges[] = {0,        1,          2,          3,          7,
+                                 16,       255,        4096,       65536,      0x7fffffff,
                                  1u << 31, 0xffffffff, 1ull << 32, 1ull << 60, ~uint64_t{0}};
   return kEdges[below(std::size(kEdges))];
 }

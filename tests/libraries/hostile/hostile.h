@@ -175,8 +175,8 @@ class Caller {
   }
 
   template <size_t Wild, class R, class... Types, size_t... Places>
-  void call_with_wild([[maybe_unused]] const char* name,
-                      [[maybe_unused]] R (*function)(Types...), std::index_sequence<Places...>) {
+  void call_with_wild([[maybe_unused]] const char* name, [[maybe_unused]] R (*function)(Types...),
+                      std::index_sequence<Places...>) {
     using Pointer = std::tuple_element_t<Wild, std::tuple<Types...>>;
     if constexpr (std::is_pointer_v<Pointer> &&
                   !std::is_function_v<std::remove_pointer_t<Pointer>>) {
@@ -192,8 +192,7 @@ class Caller {
             return good<T>(choice_, Place);
           }
         };
-        const int64_t result =
-            run(function, argument.template operator()<Types, Places>()...);
+        const int64_t result = run(function, argument.template operator()<Types, Places>()...);
         if (writes && std::is_enum_v<R>) {
           EXPECT_NE(result, 0) << name << " succeeds, but argument " << Wild << " is "
                                << reinterpret_cast<void*>(each);

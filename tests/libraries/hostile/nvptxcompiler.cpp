@@ -4,7 +4,8 @@
 namespace km::hostile {
 namespace {
 
-constexpr char kPtx[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
+constexpr char kPtx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
 
 void refill() {
   static nvPTXCompilerHandle made = nullptr;

@@ -109,9 +109,8 @@ cu::CUresult load_position(const PagedCache& cache, const View& y, int64_t batch
   std::fill(values.begin(), values.end(), 0.0);
   const bool is_there = position < length && position / in_page < cache.table.dims[2];
   if (is_there) {
-    page = static_cast<int64_t>(
-        read_one(cache.table, batch * cache.table.strides[0] +
-                                  position / in_page * cache.table.strides[2]));
+    page = static_cast<int64_t>(read_one(
+        cache.table, batch * cache.table.strides[0] + position / in_page * cache.table.strides[2]));
     if (page < 0 || page >= pages.dims[0]) {
       return library::fail_work(cu::CUDA_ERROR_ILLEGAL_ADDRESS,
                                 "page %lld of batch %lld, but the cache has %lld pages",
@@ -121,13 +120,13 @@ cu::CUresult load_position(const PagedCache& cache, const View& y, int64_t batch
   }
   for (int64_t head = 0; head < y.dims[1]; ++head) {
     if (is_there) {
-      read_row(pages,
-               page * pages.strides[0] + head * pages.strides[1] +
-                   position % in_page * pages.strides[2],
-               pages.strides[3], width, values.data());
+      read_row(
+          pages,
+          page * pages.strides[0] + head * pages.strides[1] + position % in_page * pages.strides[2],
+          pages.strides[3], width, values.data());
     }
-    write_row(y, batch * y.strides[0] + head * y.strides[1] + position * y.strides[2],
-              y.strides[3], width, values.data());
+    write_row(y, batch * y.strides[0] + head * y.strides[1] + position * y.strides[2], y.strides[3],
+              width, values.data());
   }
   return cu::CUDA_SUCCESS;
 }
