@@ -31,6 +31,38 @@ LIBRARIES = [
     ("CUPTI", "13/libcupti.so.13", "cupti/generated/functions.def"),
     ("NVML", "libnvidia-ml.so.1", "nvml/generated/functions.def"),
 ]
+# Why functions are missing: the first pattern that a name begins with, in the library's section.
+UNDECLARED = "NVIDIA's headers do not declare them"
+REASONS = {
+    "cuSPARSE": [(r"cusparseSpMMOp", "their operators are code for NVIDIA's linker (LTO-IR)")],
+    "cuDNN": [
+        (r"cudnn(Create|Destroy|Make|Get|Set)?FusedOps", "fused operations of version 7, whose "
+         "place the graphs have"),
+        (r"cudnnBackend\w+CudaGraph", "executions are captured into graphs instead"),
+        (r"cudnn(B2B|FFT|LongFFT)?CausalConv|cudnnGnn", "layers of `libcudnn_ext`"),
+    ],
+    "NCCL": [
+        (r"ncclParam", "settings are variables of the environment"),
+        (r"nccl(PutSignal|Signal|WaitSignal)", "one-sided messages"),
+        (r"ncclSetEncryption", "encryption of messages between machines"),
+    ],
+    "CUPTI": [
+        (r"cupti(Device\w*|Enum|EventGroup|Event|Metric|GetNum|SetEvent)\w*"
+         r"(Event|Metric|Domain|Group)|cupti(SetEvent|Metric|Event)|cupti\w*KernelReplay",
+         "counters of hardware, which a CPU has not"),
+        (r"cupti(Profiler|RangeProfiler|PmSampling|SassMetrics)",
+         "counters of hardware, by ranges, samples or machine code"),
+        (r"cupti(PCSampling|ActivityConfigurePCSampling)|cupti\w*(Cubin|Crc|Sass)",
+         "samples of machine code, of which there is none"),
+        (r"cuptiActivity\w+_v2|cuptiGetEnabledCallbacks|cuptiActivityGetEnabledKinds",
+         "a subscriber's own buffers: there is one subscriber"),
+        (r"cupti(ClockControl|GetAutoBoost|DeviceVirtualization)|"
+         r"cuptiActivityConfigureUnifiedMemory", "settings of hardware"),
+        (r"cuptiOpenACC", "OpenACC's calls are not told of"),
+        (r"cupti", "not written"),
+    ],
+    "NVML": [(r"nvml", "states of hardware that a CPU has not, or shows otherwise")],
+}  # fmt: skip
 # Weak functions that are there all the same: cuSOLVER's answers about workspaces are alike.
 ALSO_THERE = re.compile(r"cusolverDn\w+_bufferSize")
 
@@ -42,7 +74,21 @@ def symbols(path, *flags):
     return {name.partition("@")[0]: letter for letter, name in rows}
 
 
-def library_text(heading, have, called, random):
+def reason_of(heading, name, undeclared):
+    if name in undeclared:
+        return UNDECLARED
+    return next(reason for pattern, reason in REASONS[heading] if re.match(pattern, name))
+
+
+def missing_text(heading, missing, undeclared):
+    """The missing functions, by reason."""
+    groups = {}
+    for name in sorted(missing):
+        groups.setdefault(reason_of(heading, name, undeclared), []).append(name)
+    return [f"\nNot there ({reason}): {listed(names)}" for reason, names in groups.items()]
+
+
+def library_text(heading, have, called, random, undeclared):
     missing = [name for name, letter in have.items()
                if letter in "Ww" and not ALSO_THERE.fullmatch(name)]  # fmt: skip
     there = set(have) - set(missing)
@@ -50,9 +96,8 @@ def library_text(heading, have, called, random):
     untested = there - tested - tried
     row = (f"| {heading} | {len(have)} | {len(there)} | {len(tested)} | {len(tried)} "
            f"| {len(untested)} |\n")  # fmt: skip
-    lines = [f"\n## {heading}\n"]
-    for words, names in (("Not there", missing), ("Called by random calls alone", tried),
-                         ("In no test", untested)):  # fmt: skip
+    lines = [f"\n## {heading}\n", *missing_text(heading, missing, undeclared)]
+    for words, names in (("Called by random calls alone", tried), ("In no test", untested)):
         if names:
             lines.append(f"\n{words}: {listed(sorted(names))}")
     if len(lines) == 1:
@@ -76,9 +121,12 @@ def text(tool):
     rows, details = [], []
     for heading, file, table in LIBRARIES:
         found = symbols(folders[-1] / file, "--defined-only")
-        names = re.findall(r"^KM_\w+\((\w+),", (ROOT / "dropin" / table).read_text(), re.M)
+        functions = (ROOT / "dropin" / table).read_text()
+        names = re.findall(r"^KM_\w+\((\w+),", functions, re.M)
+        # The generator has no parameters for those that only the library exports.
+        undeclared = set(re.findall(r"^KM_\w+\((\w+), \w+, \(\),", functions, re.M))
         row, detail = library_text(heading, {name: found.get(name, "W") for name in names}, called,
-                                   random)  # fmt: skip
+                                   random, undeclared)  # fmt: skip
         rows.append(row)
         details.append(detail)
     return "".join([
