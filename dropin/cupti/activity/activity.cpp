@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/assert.h"
 #include "dropin/cupti/activity/records.h"

@@ -1,5 +1,7 @@
 #include "dropin/cupti/frame/cupti.h"
 
+#include <utility>
+
 namespace km::cupti {
 namespace {
 
