@@ -150,7 +150,8 @@ ROOMS = {
         "cut": set(),
         "masks": set(),
         "nan": set(),
-        "": {"cut", "masks", "nan"},
+        "products": set(),
+        "": {"cut", "masks", "nan", "products"},
     },
     "src/simt/runtime": {
         "": set(),

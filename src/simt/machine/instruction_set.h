@@ -23,6 +23,7 @@ class InstructionSet {
   virtual V saturated_to_u32(Builder&, V, Round) const { return absent(); }
   virtual V to_s32(Builder&, V, bool /*nearest*/) const { return absent(); }
   virtual V narrow_to_f16(Builder&, V, Round) const { return absent(); }
+  virtual V word_products(Builder&, V, V, bool /*is_signed*/) const { return absent(); }
   virtual V ternary_logic(Builder&, uint8_t /*table*/, V, V, V) const { return absent(); }
   virtual V permuted(Builder&, V /*source*/, V /*index*/) const { return absent(); }
   virtual V permuted(Builder&, V /*low*/, V /*high*/, V /*index*/) const { return absent(); }

@@ -50,6 +50,10 @@ V narrow_to_f16(llvm::IRBuilderBase& b, V real, Round round) {
   return set_of(b).narrow_to_f16(b, real, round);
 }
 
+V word_products(llvm::IRBuilderBase& b, V x, V y, bool is_signed) {
+  return set_of(b).word_products(b, x, y, is_signed);
+}
+
 V ternary_logic(llvm::IRBuilderBase& b, uint8_t table, V x, V y, V z) {
   return set_of(b).ternary_logic(b, table, x, y, z);
 }

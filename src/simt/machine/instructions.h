@@ -43,6 +43,10 @@ constexpr unsigned kNarrowed = 8;
 /// Converts f32 to the bits of f16.
 V narrow_to_f16(llvm::IRBuilderBase& b, V real, Round round);
 
+// ---- Machine::has_word_products(): vectors of i32 that fill half a register.
+/// Multiplies lanes, whose products have 64 bits.
+V word_products(llvm::IRBuilderBase& b, V x, V y, bool is_signed);
+
 // ---- Machine::has_ternary_logic(): vectors of i32 that fill a register.
 /// Applies a function of three bits to each bit position; bit 4x + 2y + z of `table` is the result.
 V ternary_logic(llvm::IRBuilderBase& b, uint8_t table, V x, V y, V z);

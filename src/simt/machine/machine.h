@@ -102,6 +102,10 @@ class Machine {
   bool has_int64_conversions() const { return facts_->int64_conversions; }
   /// True if one instruction multiplies vectors of 64-bit integers.
   bool has_int64_products() const { return facts_->int64_products; }
+  /// True if vectors of 64-bit products are best made of products of words, for which there is an
+  /// instruction. LLVM uses that one only if it sees that both factors are extended words, and
+  /// multiplies lane by lane otherwise.
+  bool has_word_products() const { return facts_->word_products; }
   /// True if vectors of f32 can be converted to unsigned integers, with all ones for values out of
   /// range.
   bool has_unsigned_conversions() const { return facts_->unsigned_conversions; }

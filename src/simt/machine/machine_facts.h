@@ -46,6 +46,7 @@ struct MachineFacts {
   bool directed_f16_conversions = false;
   bool int64_conversions = false;
   bool int64_products = false;
+  bool word_products = false;
   bool unsigned_conversions = false;
   bool saturating_conversions = false;
   bool embedded_rounding = false;

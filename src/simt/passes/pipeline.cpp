@@ -27,6 +27,7 @@
 #include "simt/passes/masks/word_masks.h"
 #include "simt/passes/merge_shared_atomics.h"
 #include "simt/passes/nan/keep_signalling_nans.h"
+#include "simt/passes/products/word_products.h"
 #include "simt/passes/promote_variables.h"
 #include "simt/passes/registry.h"
 
@@ -130,6 +131,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
   passes.run(module, analyses.module);
   merge_shared_atomics(module);
   keep_logic_from_choices(module, machine);
+  make_word_products(module, machine);
   make_word_masks(module, machine);
   keep_signalling_nans(module, machine);
 }

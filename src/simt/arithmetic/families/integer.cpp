@@ -53,7 +53,7 @@ Values maximum(Lanes& l, const Instruction& in, std::span<V const> s) {
 }
 
 /// The high half of the product of 32-bit lanes: even and odd lanes are multiplied as 64-bit
-/// products, for which every vector instruction set has an instruction.
+/// products, for which vector instruction sets have an instruction.
 V high_half_32(Lanes& l, V a, V c, bool is_signed) {
   Lanes pairs(l.b, l.machine(), l.count() / 2);
   auto& b = l.b;
@@ -91,7 +91,8 @@ V high_half_64(Lanes& l, V a, V c, bool is_signed) {
 V high_half(Lanes& l, V a, V c, bool is_signed) {
   unsigned bits = Lanes::width(a);
   bool vector = l.count() >= 2 && l.count() % 2 == 0;
-  if (vector && bits == 32) return high_half_32(l, a, c, is_signed);
+  const bool pairs = vector && !l.machine().has_word_products();
+  if (pairs && bits == 32) return high_half_32(l, a, c, is_signed);
   if (vector && bits == 64) return high_half_64(l, a, c, is_signed);
   V product = l.b.CreateMul(l.extend(a, 2 * bits, is_signed), l.extend(c, 2 * bits, is_signed));
   return l.zext(l.b.CreateLShr(product, l.constant(2 * bits, bits)), bits);

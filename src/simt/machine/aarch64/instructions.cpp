@@ -59,6 +59,13 @@ class Instructions : public InstructionSet {
     return b.CreateBitCast(half, llvm::VectorType::get(b.getInt16Ty(), reals));
   }
 
+  V word_products(Builder& b, V x, V y, bool is_signed) const override {
+    auto* words = llvm::cast<llvm::VectorType>(x->getType());
+    auto* products = llvm::VectorType::getExtendedElementVectorType(words);
+    return b.CreateIntrinsic(is_signed ? I::aarch64_neon_smull : I::aarch64_neon_umull, {products},
+                             {x, y});
+  }
+
   const char* vector_register() const override { return "w"; }
   const char* byte_register() const override { return "r"; }
 };

@@ -23,6 +23,7 @@ constexpr MachineFacts kTable[] = {
         .word_masks = true,
         .fma = true,
         .f16_conversions = true,
+        .word_products = true,
         .saturating_conversions = true,
         .maximum_quiets_nans = true,
     },
