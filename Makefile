@@ -3,7 +3,7 @@
 SHELL := bash
 .DEFAULT_GOAL := build
 
-PRESET ?= $(if $(CI),ci,release)
+PRESET ?= $(if $(CI),ci,$(if $(filter aarch64,$(shell uname -m)),on-arm64,release))
 PREFIX ?= /usr/local
 MINUTES ?= 10
 RUNS ?= 10000

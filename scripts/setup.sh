@@ -133,9 +133,19 @@ fetch_wheels() {
   done
 }
 
+# The kind of wheels in versions.txt that are for this machine's processor.
+wheel_kind() {
+  if [[ $(uname -m) == aarch64 ]]; then
+    printf 'arm64wheel\n'
+  else
+    printf 'wheel\n'
+  fi
+}
+
 setup_wheels() {
-  local stamp=$deps/versions.stamp wanted work
-  wanted=$(awk '$1 == "wheel" {print $2, $3, $4}' "$versions")
+  local stamp=$deps/versions.stamp kind wanted work
+  kind=$(wheel_kind)
+  wanted=$(awk -v k="$kind" '$1 == k {print $2, $3, $4}' "$versions")
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
     return
   fi
@@ -143,7 +153,7 @@ setup_wheels() {
   work=$(mktemp -d "$deps/fetch.XXXXXX")
   # shellcheck disable=SC2064  # the folder's name is to be expanded now
   trap "rm -rf '$work'" EXIT
-  fetch_wheels wheel "$work" ||
+  fetch_wheels "$kind" "$work" ||
     die "cannot fetch these wheels: check the network; or set KM_NVRTC to a folder with" \
       "libnvrtc.so (CUDA 11 to 13) and run with SETUP=0"
   find "$work/tree" -name '*.a' -delete
@@ -186,6 +196,7 @@ wanted_tools() {
 
 setup_tools() {
   local name version hash old keep=()
+  [[ $(uname -m) == x86_64 ]] || return 0  # versions.txt has no other machine's wheels of these
   mkdir -p "$tools"
   while read -r name version hash; do
     keep+=("$tools/$name-$version")

@@ -1,5 +1,6 @@
 """Rules on documentation: links lead somewhere, and what pages and comments name is there."""
 
+import json
 import re
 from pathlib import Path, PurePosixPath
 
@@ -30,6 +31,10 @@ PLACED = re.compile(
 WORD = re.compile(r"[A-Za-z_]\w*")
 SPEAKS = TABLES | SCRIPTS | {".txt", ".in"}  # of identifiers, besides code
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
+
+# A preset that a page has its readers configure with, and the folder that they then build in.
+PRESET = re.compile(r"cmake --preset ([\w-]+)([^\n`]*)")
+BUILT_IN = re.compile(r"ninja -C (\S+)")
 
 
 def without(pattern, text: str) -> str:
@@ -175,6 +180,37 @@ def commented_files(file, endings: set, folders: set) -> list:
     return found
 
 
+def folders_of_presets(by_path: dict) -> dict:
+    """The build folder of each preset by its name, from the sources' root."""
+    presets = {}
+    if "CMakePresets.json" in by_path:
+        listed = json.loads(by_path["CMakePresets.json"].text)["configurePresets"]
+        presets = {preset["name"]: preset for preset in listed}
+
+    def folder(name: str) -> str:
+        preset = presets[name]
+        return preset.get("binaryDir") or folder(preset["inherits"])
+
+    return {name: folder(name).replace("${sourceDir}/", "").replace("${presetName}", name)
+            for name, preset in presets.items() if not preset.get("hidden")}
+
+
+def named_presets(file, folders: dict) -> list:
+    """Commands of pages that configure: the preset is there, and the build is in its folder."""
+    found = []
+    for match in PRESET.finditer(file.text):
+        built = BUILT_IN.search(match[2])
+        if match[1] not in folders:
+            said = f"there is no preset {match[1]}"
+        elif built and built[1] != folders[match[1]]:
+            said = f"the preset {match[1]} is built in {folders[match[1]]}, not in {built[1]}"
+        else:
+            continue
+        line = file.text.count("\n", 0, match.start()) + 1
+        found.append(Finding("named", file.path, line, said))
+    return found
+
+
 def named_pages(file, by_path: dict) -> list:
     """Pages of docs/ that sources, scripts and headers speak of."""
     if file.is_binary or file.path == "tests/tidy/test_tidy.py":
@@ -197,11 +233,13 @@ def run(files: list) -> list:
     found = []
     words = words_of_code(files) if any(path.startswith(MANUAL) for path in by_path) else []
     known = set().union(*words)
+    presets = folders_of_presets(by_path)
     for file in files:
         if file.suffix == ".md":
             found += links(file, by_path, folders) + named_files(file, endings)
             found += rooted_paths(file, set(by_path) | folders)
             found += code_names(file, words, known) + placed_names(file, files)
+            found += named_presets(file, presets)
         else:
             found += named_pages(file, by_path) + commented_files(file, endings, folders)
     return found

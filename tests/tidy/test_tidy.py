@@ -477,6 +477,21 @@ class Docs(unittest.TestCase):
             found = Tree({**sources, page: bad + "\n"}).rules()
             self.assertEqual([("named", page)], [f for f in found if f[0] == "named"], bad)
 
+    def test_pages_name_presets_and_their_folders(self):
+        presets = {"configurePresets": [
+            {"name": "base", "hidden": True, "binaryDir": "${sourceDir}/build/${presetName}"},
+            {"name": "one", "inherits": "base"},
+            {"name": "two", "inherits": "one", "binaryDir": "${sourceDir}/build/one"}]}
+        listed = {"CMakePresets.json": json.dumps(presets)}
+        for good in ("cmake --preset one", "cmake --preset one -DA=B && ninja -C build/one all",
+                     "cmake --preset two && ninja -C build/one", "`cmake --preset two` ninja -C x"):
+            found = Tree({**listed, "docs/a.md": good + "\n"}).rules()
+            self.assertEqual([], [f for f in found if f[0] == "named"], good)
+        for bad in ("cmake --preset three", "cmake --preset base",
+                    "cmake --preset one && ninja -C build/two"):
+            found = Tree({**listed, "docs/a.md": bad + "\n"}).rules()
+            self.assertEqual([("named", "docs/a.md")], [f for f in found if f[0] == "named"], bad)
+
     def test_comments_name_files_that_are_there(self):
         for text, rules in (("// As base/x.h says.\n", []), ("/* See\n base/y.h. */\n", ["named"]),
                             ("// In src/core/x.h.\n", ["named"]), ("// In llvm/y.h.\n", []),
