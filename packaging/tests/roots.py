@@ -6,13 +6,15 @@ A root is made once, by debootstrap, below build/roots. Each test works on a cop
 import contextlib
 import ctypes
 import functools
+import json
 import os
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
-from packages import ROOT, Case
+from packages import DIST, ROOT, Case
+from recipes import docker_steps
 
 ROOTS = ROOT / "build/roots"
 MIRROR = os.environ.get("KM_DEBIAN_MIRROR", "http://deb.debian.org/debian")
@@ -64,17 +66,22 @@ def keep_mounts_to_ourselves() -> None:
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
 
+def copy_network_files(root: Path) -> None:
+    """This machine's way to registries."""
+    files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
+             os.environ.get("PIP_CERT", ""): CERTIFICATES}
+    for file, place in files.items():
+        if file and Path(file).is_file():
+            shutil.copyfile(file, root / place.lstrip("/"))
+
+
 @contextlib.contextmanager
 def mounted(root: Path):
     """The root with /proc, /dev and this machine's way to registries."""
     keep_mounts_to_ourselves()
     subprocess.run(["mount", "-t", "proc", "proc", root / "proc"], check=True)
     subprocess.run(["mount", "--bind", "/dev", root / "dev"], check=True)
-    files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
-             os.environ.get("PIP_CERT", ""): CERTIFICATES}
-    for file, place in files.items():
-        if file and Path(file).is_file():
-            shutil.copyfile(file, root / place.lstrip("/"))
+    copy_network_files(root)
     try:
         yield
     finally:
@@ -83,12 +90,16 @@ def mounted(root: Path):
 
 
 def run_inside(root: Path, *words, **settings):
-    """A program of the root, with nothing of this machine's environment but network_settings()."""
-    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C",
-                   "KM_CACHE_DIR": "off", "DEBIAN_FRONTEND": "noninteractive",
-                   **network_settings(), **settings}
     return subprocess.run(["chroot", root, *[str(word) for word in words]], text=True,
-                          env=environment, capture_output=True, check=False)
+                          env={**environment_inside(), **settings}, capture_output=True,
+                          check=False)
+
+
+def environment_inside() -> dict:
+    """What programs of a root have: nothing of this machine's environment but
+    network_settings()."""
+    return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C",
+            "KM_CACHE_DIR": "off", "DEBIAN_FRONTEND": "noninteractive", **network_settings()}
 
 
 def network_settings() -> dict:
@@ -126,7 +137,27 @@ class RootCase(Case):
         self.addCleanup(root.close)
         return root
 
-    def good(self, root: Root, *words, **settings) -> str:
+    def follow_dockerfile(self, root, text: str) -> tuple:
+        """Does in the root what a Dockerfile for Debian 12 says: its entry point, and the settings
+        that its programs have."""
+        settings, entry = {}, None
+        for name, rest in docker_steps(text):
+            if name == "FROM":
+                self.assertEqual(rest, "debian:12")
+            elif name == "COPY":
+                pattern, place = rest.split()
+                for path in DIST.glob(pattern):
+                    shutil.copy(path, root.path / place.lstrip("/"))
+            elif name == "ENV":
+                settings.update([rest.split("=", 1)])
+            elif name == "RUN":
+                self.good(root, "sh", "-c", rest, **settings)
+            else:
+                self.assertEqual(name, "ENTRYPOINT")
+                entry = json.loads(rest)
+        return entry, settings
+
+    def good(self, root, *words, **settings) -> str:
         done = root.run(*words, **settings)
         self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}{done.stderr}")
         return done.stdout

@@ -32,15 +32,20 @@ RUST_PROGRAM = """fn main() {
 """
 
 
+def build_in_go(case: Case, **settings) -> None:
+    """Makes the program `outside` with the module of the release, in the test's folder."""
+    go = tools()["go"]
+    (case.folder / "main.go").write_text(GO_PROGRAM)
+    settings = {"GOPROXY": f"file://{DIST}/go-proxy", "GOSUMDB": "off", "GOFLAGS": "-mod=mod",
+                "GOMODCACHE": str(case.folder / "modules"), "GOTOOLCHAIN": "local", **settings}
+    case.run_here(go, "mod", "init", "outside", **settings)
+    case.run_here(go, "get", f"{GO_MODULE}@v{version()}", **settings)
+    case.run_here(go, "build", "-modcacherw", "-o", "outside", ".", **settings)
+
+
 class Go(Case):
     def test_go_get_from_the_proxy(self):
-        go = tools()["go"]
-        (self.folder / "main.go").write_text(GO_PROGRAM)
-        settings = {"GOPROXY": f"file://{DIST}/go-proxy", "GOSUMDB": "off", "GOFLAGS": "-mod=mod",
-                    "GOMODCACHE": str(self.folder / "modules"), "GOTOOLCHAIN": "local"}
-        self.run_here(go, "mod", "init", "outside", **settings)
-        self.run_here(go, "get", f"{GO_MODULE}@v{version()}", **settings)
-        self.run_here(go, "build", "-modcacherw", "-o", "outside", ".", **settings)
+        build_in_go(self)
         said = self.run_here("./outside", KM_LIBRARY_DIR=str(STAGE))
         self.assertEqual(said.strip(), "1 <nil>")
 
@@ -123,8 +128,12 @@ class Crates(Case):
 class Reproducible(Case):
     def test_two_runs_give_equal_bytes(self):
         again = self.folder / "again"
-        self.run_here(sys.executable, ROOT / "packaging/dist.py", "--build", BUILD, "--output",
-                      again, "--no-crates")
+        builds = [BUILD]
+        if list(DIST.glob("*_arm64.deb")):  # made with ARCH="x86_64 arm64"
+            builds.append(BUILD.with_name("dist-arm64"))
+        words = [word for build in builds for word in ("--build", build)]
+        self.run_here(sys.executable, ROOT / "packaging/dist.py", *words, "--output", again,
+                      "--no-crates")
         first = (DIST / "SHA256SUMS").read_text().splitlines()
         without_crates = [line for line in first if not line.endswith(".crate")]
         self.assertEqual((again / "SHA256SUMS").read_text().splitlines(), without_crates)

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from packages import DIST, ROOT, WHEEL, Case, one, version
-from recipes import Runner, docker_steps, recipes
+from recipes import Runner, recipes
 from roots import RootCase
 
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -162,21 +162,7 @@ class Images(RootCase):
 
     def test_docker(self):
         root = self.root("bookworm")
-        settings, entry = {}, None
-        for name, rest in docker_steps(self.blocks("dockerfile")[0]):
-            if name == "FROM":
-                self.assertEqual(rest, "debian:12")
-            elif name == "COPY":
-                pattern, place = rest.split()
-                for path in DIST.glob(pattern):
-                    shutil.copy(path, root.path / place.lstrip("/"))
-            elif name == "ENV":
-                settings.update([rest.split("=", 1)])
-            elif name == "RUN":
-                self.good(root, "sh", "-c", rest, **settings)
-            else:
-                self.assertEqual(name, "ENTRYPOINT")
-                entry = json.loads(rest)
+        entry, settings = self.follow_dockerfile(root, self.blocks("dockerfile")[0])
         program = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
         said = self.good(root, *entry, "python3", "-c", program, **settings)
         self.assertEqual(said, "0\n")

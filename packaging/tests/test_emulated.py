@@ -1,10 +1,14 @@
 """The packages for AArch64, where make dist made any, under `scripts/setup.sh arm64`'s emulator."""
 
+import re
 import shutil
 import subprocess
 import unittest
 
-from packages import DIST, FILLED, ROOT, RUN_KERNEL, Case, one, quick_start
+from emulated import EmulatedRoot
+from packages import DIST, FILLED, KERNEL, ROOT, RUN_KERNEL, Case, one, quick_start
+from roots import RootCase
+from test_bindings import build_in_go, tools
 
 ARM64 = ROOT / ".deps/arm64"
 EMULATOR = [ARM64 / "tools/usr/bin/qemu-aarch64-static", "-L", ARM64 / "root"]
@@ -32,6 +36,23 @@ class Emulated(Case):
         said = self.run_here(*EMULATOR, "./quickstart", KM_NVRTC=str(ARM64))
         self.assertEqual(said, "y[999] = 2\n")
 
+    def test_a_program_in_go_finds_the_library(self):
+        build_in_go(self, GOARCH="arm64", CGO_ENABLED="1", CC=" ".join(map(str, COMPILER)))
+        said = self.run_here(*EMULATOR, "./outside", KM_LIBRARY_DIR=str(self.prefix / "lib"))
+        self.assertEqual(said.strip(), "1 <nil>")
+
+    def test_a_program_in_zig_finds_the_library(self):
+        for name in ("build.zig", "build.zig.zon", "main.zig"):
+            shutil.copy(ROOT / "bindings/zig/tests/fetched" / name, self.folder)
+        cache = {name: str(self.folder / "cache")
+                 for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+        zig = tools()["zig"]
+        self.run_here(zig, "fetch", "--save", one("kernelmill-zig-*.tar.gz"), **cache)
+        self.run_here(zig, "build", "-Dtarget=aarch64-linux-gnu",
+                      KM_LIBRARY_DIR=str(self.prefix / "lib"), **cache)
+        said = self.run_here("sh", "-c", '"$@" 2>&1', "sh", *EMULATOR, "zig-out/bin/fetched")
+        self.assertEqual(said, "version 1: { 7, 7, 7, 7 }\n")
+
     def test_debian_has_the_files_where_it_has_those_of_arm64(self):
         packages = sorted(DIST.glob("*_arm64.deb"))
         self.assertEqual(len(packages), 4)
@@ -57,6 +78,27 @@ class Emulated(Case):
         self.assertEqual({"ARM aarch64" in line for line in shown.splitlines()}, {True})
         said = self.run_here(*EMULATOR, self.folder / "wheel/kernelmill/bin/kernelmill",
                              *RUN_KERNEL, KM_NVRTC=str(ARM64))
+        self.assertEqual(said.strip(), FILLED)
+
+
+@unittest.skipUnless(EMULATOR[0].exists() and list(DIST.glob("kernelmill-*_aarch64.whl")),
+                     "needs the wheel for AArch64: make dist ARCH=arm64")
+class Container(RootCase):
+    """The recipe for Docker on a Mac, in a root of Debian 12 that stands for the image."""
+
+    def test_the_recipe_is_followed(self):
+        page = (ROOT / "docs/guide/arm64.md").read_text("utf-8")
+        text = re.search(r"^```dockerfile\n(.*?)^```$", page, re.M | re.S)[1]
+        root = EmulatedRoot(self.folder)
+        entry, settings = self.follow_dockerfile(root, text)
+        machine = self.good(root, *entry, "python3", "-c", "import os; print(os.uname().machine)",
+                            **settings)
+        self.assertEqual(machine, "aarch64\n")
+        program = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+        self.assertEqual(self.good(root, *entry, "python3", "-c", program, **settings), "0\n")
+        (root.path / "root/fill.cu").write_text(KERNEL)
+        command = " ".join(["cd /root && kernelmill", *RUN_KERNEL])
+        said = self.good(root, *entry, "sh", "-c", command, **settings)
         self.assertEqual(said.strip(), FILLED)
 
 
