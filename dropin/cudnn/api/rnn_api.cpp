@@ -49,6 +49,21 @@ cudnnStatus_t get_data(cudnnRNNDataDescriptor_t descriptor, RnnData* out) {
   });
 }
 
+/// Tables have a row for each layer, and sizes of weights are counted in 64 bits.
+cudnnStatus_t check_size(const RnnShape& s) {
+  constexpr int64_t kMostLayers = 1 << 16;
+  constexpr double kMostWeights = 1LL << 50;
+  if (s.layers > kMostLayers) {
+    return unsupported("networks of %lld layers; there are at most %lld",
+                       static_cast<long long>(s.layers), static_cast<long long>(kMostLayers));
+  }
+  const double columns = static_cast<double>(s.input) + 3 * static_cast<double>(s.hidden) + 2;
+  const double weights = columns * static_cast<double>(s.hidden) *
+                         static_cast<double>(s.gates() * s.directions() * s.layers);
+  if (weights <= kMostWeights) return CUDNN_STATUS_SUCCESS;
+  return unsupported("networks of about %g weights; no memory holds them", weights);
+}
+
 cudnnStatus_t check_shape(const RnnShape& s, int hidden, int layers) {
   if (s.mode < CUDNN_RNN_RELU || s.mode > CUDNN_GRU) return invalid("the mode %d", s.mode);
   if (s.bias < CUDNN_RNN_NO_BIAS || s.bias > CUDNN_RNN_SINGLE_REC_BIAS) {
@@ -66,7 +81,7 @@ cudnnStatus_t check_shape(const RnnShape& s, int hidden, int layers) {
       s.type == CUDNN_DATA_INT64) {
     return unsupported("networks of data type %d", s.type);
   }
-  return CUDNN_STATUS_SUCCESS;
+  return check_size(s);
 }
 
 /// Checks that the sequences and the network fit together.

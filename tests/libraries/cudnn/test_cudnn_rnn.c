@@ -261,11 +261,39 @@ static void cells_follow_their_formulas(void** state) {
   g_clip = 0;
 }
 
+/* Numbers of layers and sizes that no memory holds: the library made tables as long. */
+static void networks_that_no_memory_holds_are_refused(void** state) {
+  (void)state;
+  const struct {
+    int input, hidden, layers, status;
+  } all[] = {{1, 1, INT32_MAX, NOT_SUPPORTED},
+             {1, 1, 65537, NOT_SUPPORTED},
+             {1, 1, 65536, 0},
+             {INT32_MAX, INT32_MAX, 1, NOT_SUPPORTED},
+             {INT32_MAX, INT32_MAX, INT32_MAX, NOT_SUPPORTED},
+             {INT32_MAX, 1, 1, 0}};
+  void *handle = NULL, *network = NULL;
+  assert_int_equal(cudnnCreate(&handle), 0);
+  assert_int_equal(cudnnCreateRNNDescriptor(&network), 0);
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    size_t size = 0;
+    assert_int_equal(cudnnSetRNNDescriptor_v8(network, 0, LSTM, 2, 1, 0, F32, F32, 0, all[i].input,
+                                              all[i].hidden, all[i].hidden, all[i].layers, NULL, 1),
+                     all[i].status);
+    if (all[i].status != 0) continue;
+    assert_int_equal(cudnnGetRNNWeightSpaceSize(handle, network, &size), 0);
+    assert_true(size > (size_t)all[i].layers * 8 * sizeof(float));
+  }
+  assert_int_equal(cudnnDestroyRNNDescriptor(network), 0);
+  assert_int_equal(cudnnDestroy(handle), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cells_follow_their_formulas),
       cmocka_unit_test(gradients_are_differences),
       cmocka_unit_test(clipped_states_have_no_gradient),
+      cmocka_unit_test(networks_that_no_memory_holds_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
