@@ -37,7 +37,9 @@ class Emulated(Case):
         self.assertEqual(said, "y[999] = 2\n")
 
     def test_a_program_in_go_finds_the_library(self):
-        build_in_go(self, GOARCH="arm64", CGO_ENABLED="1", CC=" ".join(map(str, COMPILER)))
+        *compiler, linker = COMPILER
+        build_in_go(self, GOARCH="arm64", CGO_ENABLED="1", CC=" ".join(compiler),
+                    CGO_LDFLAGS=linker)
         said = self.run_here(*EMULATOR, "./outside", KM_LIBRARY_DIR=str(self.prefix / "lib"))
         self.assertEqual(said.strip(), "1 <nil>")
 
