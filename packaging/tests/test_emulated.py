@@ -8,7 +8,7 @@ import unittest
 from emulated import EmulatedRoot
 from packages import DIST, FILLED, KERNEL, ROOT, RUN_KERNEL, Case, one, quick_start
 from roots import RootCase
-from test_bindings import build_in_go, tools
+from test_bindings import build_in_go
 
 ARM64 = ROOT / ".deps/arm64"
 EMULATOR = [ARM64 / "tools/usr/bin/qemu-aarch64-static", "-L", ARM64 / "root"]
@@ -42,18 +42,6 @@ class Emulated(Case):
                     CGO_LDFLAGS=linker)
         said = self.run_here(*EMULATOR, "./outside", KM_LIBRARY_DIR=str(self.prefix / "lib"))
         self.assertEqual(said.strip(), "1 <nil>")
-
-    def test_a_program_in_zig_finds_the_library(self):
-        for name in ("build.zig", "build.zig.zon", "main.zig"):
-            shutil.copy(ROOT / "bindings/zig/tests/fetched" / name, self.folder)
-        cache = {name: str(self.folder / "cache")
-                 for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-        zig = tools()["zig"]
-        self.run_here(zig, "fetch", "--save", one("kernelmill-zig-*.tar.gz"), **cache)
-        self.run_here(zig, "build", "-Dtarget=aarch64-linux-gnu",
-                      KM_LIBRARY_DIR=str(self.prefix / "lib"), **cache)
-        said = self.run_here("sh", "-c", '"$@" 2>&1', "sh", *EMULATOR, "zig-out/bin/fetched")
-        self.assertEqual(said, "version 1: { 7, 7, 7, 7 }\n")
 
     def test_debian_has_the_files_where_it_has_those_of_arm64(self):
         packages = sorted(DIST.glob("*_arm64.deb"))
