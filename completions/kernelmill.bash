@@ -57,7 +57,7 @@ _kernelmill() {
         -- "$cur")
       ;;
     kernels:-*)
-      mapfile -t COMPREPLY < <(compgen -W "$common --json --instantiate --device" -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -W "$common --json --instantiate --device --emit --kernel --block --shared --arena --output" -- "$cur")
       ;;
     kernels:*) _filedir '@(cu|ptx|kmo)' ;;
     compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --target --block --isa --instantiate" -- "$cur") ;;

@@ -95,6 +95,13 @@ complete -c kernelmill -n $kernels -a "(__fish_complete_suffix .cu; __fish_compl
 complete -c kernelmill -n $kernels -l json -d "Print the list as JSON"
 complete -c kernelmill -n $kernels -l instantiate -x -d "List an instance of a template"
 complete -c kernelmill -n $kernels -s d -l device -x -a "cpu cuda" -d "Whose resources are shown"
+complete -c kernelmill -n $kernels -l emit -x -a "spirv glsl essl msl hlsl wgsl" \
+    -d "Write a kernel as a shader"
+complete -c kernelmill -n $kernels -l kernel -x -d "The kernel of --emit"
+complete -c kernelmill -n $kernels -s b -l block -x -d "Block size of --emit"
+complete -c kernelmill -n $kernels -l shared -x -d "Dynamic shared memory of --emit"
+complete -c kernelmill -n $kernels -l arena -d "With --emit: memory is one buffer"
+complete -c kernelmill -n $kernels -s o -l output -r -d "File for --emit"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a help \
     -d "Explain a command"
 complete -c kernelmill -n "__fish_seen_subcommand_from help" \

@@ -49,7 +49,7 @@ Result<Code> ShaderProgram::translate(uint32_t index, const Options& options,
   const simt::KernelInfo& info = program_->kernels()[index];
   if (!info.refusal.empty())
     return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", info.refusal.c_str());
-  if (!facts_.has_buffer_addresses || !facts_.has_int64) {
+  if (!(facts_.has_buffer_addresses || facts_.has_arena) || !facts_.has_int64) {
     return make_error(
         KM_ERROR_UNSUPPORTED_PTX,
         "'%s' cannot run on '%s': the device lacks 64-bit integers or buffer addresses",

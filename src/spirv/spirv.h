@@ -35,12 +35,20 @@ struct DeviceFacts {
   bool has_subgroup_vote = false;
   bool has_subgroup_ballot = false;
   uint32_t shared_memory_bytes = 16384;
-  bool has_buffer_addresses = false;  // PhysicalStorageBufferAddresses: nothing runs without it
+  bool has_buffer_addresses = false;  // PhysicalStorageBufferAddresses
+  /// Device memory is one storage buffer of words (kArenaBinding), which the addresses from
+  /// kArenaBegin on are in: for devices and languages without buffer addresses.
+  bool has_arena = false;
   bool has_int8 = false, has_int16 = false, has_int64 = false;
   bool has_float64 = false;
   bool has_storage_8bit = false, has_storage_16bit = false;  // loads and stores of those widths
   bool has_int64_atomics = false;                            // in buffers
-  bool has_shared_int64_atomics = false;                     // in Workgroup memory
+  /// Translators lose atomic operations on addresses: SPIRV-Cross's GLSL and MSL do.
+  bool lacks_pointer_atomics = false;
+  /// Atomic minima and maxima take their operands for unsigned ones: SPIRV-Cross's do, because all
+  /// integers of our modules are unsigned.
+  bool has_unsigned_atomics_only = false;
+  bool has_shared_int64_atomics = false;  // in Workgroup memory
   bool has_vulkan_memory_model = false;
   bool has_memory_model_device_scope = false;
   /// VK_KHR_shader_float_controls: execution modes that may be requested, by width.
@@ -106,6 +114,9 @@ struct Options {
   bool checked = false;
   /// Every kernel is in stepped mode, also where structured code is right: for tests of that mode.
   bool stepped = false;
+  /// The size of all blocks and words of dynamic shared memory, in place of specialisation
+  /// constants, which texts in other languages cannot have everywhere; zeros: those constants.
+  std::array<uint32_t, 4> shape{};
   bool operator==(const Options&) const = default;
 };
 
@@ -146,13 +157,23 @@ enum SpecialisationConstant : uint32_t {
   kSharedWords = 3,  // dynamic shared memory in 32-bit words
 };
 
-/// The push constants, from offset 0.
+/// The push constants, from offset 0; a uniform buffer with kUniformBinding where device memory is
+/// an arena.
 struct PushConstants {
   uint64_t record = 0;                   // address of the LaunchRecord
   std::array<uint32_t, 3> base_block{};  // %ctaid of the dispatch's first block
   uint32_t reserved = 0;                 // zero, which the shader's compiler does not know
 };
 static_assert(sizeof(PushConstants) == 24);
+
+/// The bindings of a shader that has no buffer addresses, in descriptor set 0.
+enum Binding : uint32_t {
+  kArenaBinding = 0,
+  kUniformBinding = 1,
+};
+/// The address of the arena's first word. Its lower half is zero, so that the lower half of an
+/// address is the place in the arena; null and small numbers are no addresses.
+constexpr uint64_t kArenaBegin = uint64_t{1} << 40;
 
 /// One launch, in device memory that the shader only reads.
 struct LaunchRecord {

@@ -1,4 +1,6 @@
-// kernelmill kernels: lists the kernels of a file with their parameters.
+// kernelmill kernels: lists the kernels of a file with their parameters, or writes one as a shader.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -6,10 +8,12 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
+#include "tools/kernels/shader.h"
 #include "tools/terminal/colour.h"
 #include "tools/wrap/inspect.h"
 
@@ -20,7 +24,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     "Templates are listed when they are instantiated: --instantiate 'scale<float>'.\n"
-    "'kernelmill run FILE --kernel NAME' runs a kernel.";
+    "'kernelmill run FILE --kernel NAME' runs a kernel.\n"
+    "'kernelmill kernels FILE --emit msl --kernel NAME' writes one as a compute shader.";
 
 class KernelsCommand : public Command {
  public:
@@ -29,11 +34,15 @@ class KernelsCommand : public Command {
 
  private:
   Status list() const;
+  Status emit() const;
   Result<Module> load(km_context context, Wrapper* described) const;
   Result<Json> describe_at(km_module module, const std::string& symbol,
                            const Wrapper& described) const;
 
   std::string file_, device_ = "cpu";
+  std::string language_, kernel_, output_ = "-", block_;  // of --emit
+  uint64_t shared_bytes_ = 0;
+  bool has_arena_ = false;
   std::vector<std::string> instances_;
   bool json_ = false;
   CompileOptions options_;
@@ -50,6 +59,33 @@ KernelsCommand::KernelsCommand(CLI::App& app)
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_device_option(*parser_, device_, "Whose resources are shown (default cpu)");
+  CLI::Option* const emit =
+      parser_
+          ->add_option("--emit", language_,
+                       "Write a kernel as a compute shader: SPIR-V, or text by SPIRV-Cross")
+          ->check(CLI::IsMember(shader_languages()))
+          ->type_name("LANGUAGE");
+  parser_->add_option("--kernel", kernel_, "With --emit: the kernel, if the file has several")
+      ->type_name("NAME")
+      ->needs(emit);
+  parser_
+      ->add_option("-b,--block", block_,
+                   "With --emit: the size of the shader's blocks; text in other languages needs it")
+      ->type_name("X[,Y[,Z]]")
+      ->needs(emit);
+  parser_
+      ->add_flag("--arena", has_arena_,
+                 "With --emit: device memory is one buffer, also where the language has pointers")
+      ->needs(emit);
+  parser_->add_option("--shared", shared_bytes_, "With --emit: dynamic shared memory per block")
+      ->type_name("BYTES")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 20))
+      ->needs(emit);
+  parser_
+      ->add_option("-o,--output", output_,
+                   "With --emit: where the shader goes (default -, standard output)")
+      ->type_name("FILE")
+      ->needs(emit);
   add_compile_options(*parser_, options_);
 }
 
@@ -222,8 +258,39 @@ Status KernelsCommand::list() const {
   return {};
 }
 
+Status KernelsCommand::emit() const {
+  KM_TRY(check_kernel_file(file_));
+  if (is_object(file_)) {
+    return usage_error("--emit takes CUDA C++ or PTX: object code has neither");
+  }
+  if (language_ == "spirv" && output_ == "-" && isatty(STDOUT_FILENO) == 1) {
+    return usage_error("SPIR-V is no text for a terminal: name a file with -o");
+  }
+  if (language_ != "spirv" && block_.empty()) {
+    return usage_error("--emit " + language_ +
+                       " needs the size of blocks, which becomes a part of the text: --block 256");
+  }
+  std::array<uint32_t, 3> block{};
+  if (!block_.empty()) {
+    KM_ASSIGN(block, parse_dimensions(block_, "--block"));
+  }
+  KM_ASSIGN(std::string text, read_named_file(file_));
+  KM_TRY(check_output(output_));
+  ShaderRequest request{
+      .source = {file_, std::move(text)},
+      .options = options_,
+      .instances = instances_,
+      .kernel = kernel_,
+      .language = language_,
+      .has_arena = has_arena_,
+      .shape = {block[0], block[1], block[2], static_cast<uint32_t>((shared_bytes_ + 3) / 4)},
+  };
+  KM_ASSIGN(const std::string shader, make_shader(request));
+  return write_output(output_, shader);
+}
+
 int KernelsCommand::run() {
-  const Status status = list();
+  const Status status = language_.empty() ? list() : emit();
   return status ? kExitOk : report(status.error());
 }
 

@@ -20,7 +20,8 @@ COMMON_HEADERS = re.compile(r"(kernelmill/(\w+\.h|kernelmill\.hpp)|km_version\.h
 
 # An include points down this list only.
 INSIDE = [
-    layer("tools", "base", "the command `kernelmill`, on the public ABI only"),
+    layer("tools", "shaders spirv simt ptx base",
+          "the command `kernelmill`, on the public ABI; shaders by the floors that make them"),
     layer("api", "core compile backend base",
           "one file per kind of object: resolves handles, validates, calls core"),
     layer("core", "backend compile base",
@@ -37,6 +38,7 @@ INSIDE = [
     layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
     layer("compile", "base", "CUDA C++ to PTX, by NVRTC"),
     layer("cuda", "base", "the types and prototypes of the CUDA driver"),
+    layer("shaders", "base", "SPIR-V to other shading languages, by SPIRV-Cross"),
     layer("spirv", "simt ptx base", "PTX to SPIR-V, for Vulkan; no LLVM"),
     layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
     layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),

@@ -1,6 +1,8 @@
 """kernelmill kernels: what a file has to launch."""
 
 import json
+import shutil
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -77,6 +79,118 @@ class Kernels(Case):
         self.assertIn("'none.cu' has no kernels", result.stderr)
         self.assertIn("expected a FILE.cu", self.bad(2, "kernels", self.write("k.txt", "")))
         self.assertIn("No such file", self.bad(1, "kernels", "nowhere.cu"))
+
+
+SHADER = """
+extern "C" __global__ void least(const int* in, short* out, int* all, int n) {
+  extern __shared__ int kept[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  kept[threadIdx.x] = i < n ? in[i] : 0;
+  __syncthreads();
+  if (i < n) out[i] = (short)kept[blockDim.x - 1 - threadIdx.x] >> 1;
+  if (i < n) atomicMin(all, in[i]);
+}
+extern "C" __global__ void halves(double* x) { x[threadIdx.x] *= 0.5; }
+"""
+
+
+class Shaders(Case):
+    """kernels --emit."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", SCALE + SHADER)
+        self.write("scale.cu", SCALE)
+
+    def emit(self, language, kernel, *more):
+        name = f"{kernel}.{language}"
+        words = ("kernels", "k.cu", "--emit", language, "--kernel", kernel, "-o", name, *more)
+        if self.run_tool("kernels", "scale.cu", "--emit", "glsl", "-b", "1").returncode != 0:
+            self.skipTest("there is no SPIRV-Cross (libspirv-cross-c-shared0)")
+        self.good(*words)
+        return name
+
+    def judge(self, program, *words):
+        """Lets another program judge a file, if it is there."""
+        path = shutil.which(program)
+        if path is None:
+            self.skipTest(f"there is no {program}")
+        done = subprocess.run([path, *words], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_spirv(self):
+        for arena in ((), ("--arena",)):
+            for block in ((), ("--block", "64", "--shared", "256")):
+                self.good("kernels", "k.cu", "--emit", "spirv", "--kernel", "least", "-o",
+                          "least.spv", *block, *arena)
+                self.judge("spirv-val", "--target-env", "vulkan1.2", "least.spv")
+
+    def test_glsl(self):
+        name = self.emit("glsl", "scale", "--block", "64,2")
+        text = self.read(name).decode()
+        self.assertTrue(text.startswith("#version 460\n// scale of k.cu, for GLSL, by kernelmill."))
+        self.assertIn("local_size_x = 64, local_size_y = 2", text)
+        self.assertIn("buffer_reference", text)
+        self.judge("glslangValidator", "--target-env", "vulkan1.2", "-S", "comp", name)
+
+    def test_glsl_with_an_arena(self):
+        name = self.emit("glsl", "least", "--block", "64", "--shared", "256", "--arena")
+        text = self.read(name).decode()
+        self.assertNotIn("buffer_reference", text)
+        self.assertNotIn("atomicMin", text)  # it would take all numbers for unsigned ones
+        self.judge("glslangValidator", "--target-env", "vulkan1.2", "-S", "comp", name)
+
+    def test_msl(self):
+        text = self.read(self.emit("msl", "scale", "--block", "64")).decode()
+        self.assertIn("kernel void main0", text)
+        self.assertIn("device uint*", text)
+        text = self.read(self.emit("msl", "least", "--block", "64", "--arena")).decode()
+        self.assertIn("atomic_compare_exchange_weak_explicit", text)
+
+    def test_hlsl(self):
+        text = self.read(self.emit("hlsl", "least", "--block", "64", "--shared", "256")).decode()
+        self.assertIn("[numthreads(64, 1, 1)]", text)
+        self.assertIn("InterlockedCompareExchange", text)
+
+    def test_wgsl(self):
+        if shutil.which("naga") is None:
+            result = self.bad(1, "kernels", "scale.cu", "--emit", "wgsl", "--block", "64")
+            self.assertIn("cargo install naga-cli", result)
+            self.skipTest("there is no naga")
+        for kernel in ("scale", "least"):
+            name = self.emit("wgsl", kernel, "--block", "64", "--shared", "256")
+            self.assertIn("@workgroup_size(64, 1, 1)", self.read(name).decode())
+            self.judge("naga", name)
+
+    def test_what_languages_lack(self):
+        def refused(*words):
+            return self.bad(1, "kernels", "k.cu", "--block", "64", *words)
+        self.assertIn("'mul.f64' is not supported on 'Metal'",
+                      refused("--emit", "msl", "--kernel", "halves"))
+        self.assertIn("'mul.f64' is not supported on 'WGSL'",
+                      refused("--emit", "wgsl", "--kernel", "halves"))
+        self.assertRegex(refused("--emit", "glsl", "--kernel", "least"),
+                         "'atom.global.min.s32' is not supported on 'GLSL': .* need an arena")
+        self.assertRegex(refused("--emit", "essl", "--kernel", "scale"),
+                         "cannot run on 'GLSL ES': .*64-bit integers")
+
+    def test_a_library_that_is_not_there(self):
+        result = self.run_tool("kernels", "scale.cu", "--emit", "msl", "--block", "64",
+                               env={"KM_SPIRV_CROSS": "/nowhere/libspirv-cross.so"})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "'scale' as Metal: SPIRV-Cross.*correct KM_SPIRV_CROSS")
+
+    def test_mistakes(self):
+        self.assertIn("--block 256", self.bad(2, "kernels", "scale.cu", "--emit", "glsl"))
+        self.assertIn("Its kernels are", self.bad(2, "kernels", "k.cu", "--emit", "spirv", "-o",
+                                                  "x.spv"))
+        self.assertIn("has no kernel 'sale'", self.bad(2, "kernels", "k.cu", "--emit", "spirv",
+                                                       "--kernel", "sale", "-o", "x.spv"))
+        self.assertIn("glsl", self.bad(2, "kernels", "scale.cu", "--emit", "cobol"))
+        self.bad(2, "kernels", "scale.cu", "--arena")
+        self.good("compile", "scale.cu", "--target", "cpu", "-o", "k.kmo")
+        self.assertIn("object code has neither", self.bad(2, "kernels", "k.kmo", "--emit", "msl"))
 
 
 if __name__ == "__main__":

@@ -79,27 +79,60 @@ Value* InstructionWriter::binary(Op op, Value* a, Value* c) {
   return make(op, a->type, {a->id, c->id});
 }
 
+namespace {
+
+Type* word_like(const Type* type) {
+  return Type::get(type->getContext(), Type::Kind::integer, 32, type->count());
+}
+
+}  // namespace
+
+Value* InstructionWriter::word_as(Value* a, Type* type) {
+  Value* made = context_.new_value();
+  *made = *a;
+  made->type = type;
+  return made;
+}
+
+Value* InstructionWriter::fitted(Value* a) {
+  if (!a->type->is_narrow()) return a;
+  Value* mask = ConstantInt::get(word_like(a->type), (uint64_t{1} << a->type->bits()) - 1);
+  return make(Op::OpBitwiseAnd, a->type, {a->id, mask->id});
+}
+
+Value* InstructionWriter::with_sign(Value* a) {
+  if (!a->type->is_narrow()) return a;
+  Type* word = word_like(a->type);
+  Value* shift = ConstantInt::get(word, 32 - a->type->bits());
+  Value* up = make(Op::OpShiftLeftLogical, word, {a->id, shift->id});
+  return make(Op::OpShiftRightArithmetic, word, {up->id, shift->id});
+}
+
 Value* IntegerBuilder::CreateAdd(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_add(a, c);
-  return binary(Op::OpIAdd, a, c);
+  return fitted(binary(Op::OpIAdd, a, c));
 }
 
 Value* IntegerBuilder::CreateSub(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_add(a, CreateNeg(c));
-  return binary(Op::OpISub, a, c);
+  return fitted(binary(Op::OpISub, a, c));
 }
 
 Value* IntegerBuilder::CreateMul(Value* a, Value* c) {
   if (a->type->is_wide()) return wide_product(a, c);
-  return binary(Op::OpIMul, a, c);
+  return fitted(binary(Op::OpIMul, a, c));
 }
 
 Value* IntegerBuilder::CreateUDiv(Value* a, Value* c) { return binary(Op::OpUDiv, a, c); }
-Value* IntegerBuilder::CreateSDiv(Value* a, Value* c) { return binary(Op::OpSDiv, a, c); }
+Value* IntegerBuilder::CreateSDiv(Value* a, Value* c) {
+  return fitted(make(Op::OpSDiv, a->type, {with_sign(a)->id, with_sign(c)->id}));
+}
 Value* IntegerBuilder::CreateURem(Value* a, Value* c) { return binary(Op::OpUMod, a, c); }
 
 Value* IntegerBuilder::CreateNeg(Value* a) {
   if (a->type->is_wide()) return wide_add(CreateNot(a), ConstantInt::get(a->type, 1));
+  // naga takes no negative of a number without a sign.
+  if (context_.facts.has_arena) return CreateSub(ConstantInt::get(a->type, 0), a);
   return make(Op::OpSNegate, a->type, {a->id});
 }
 
@@ -121,21 +154,32 @@ Value* IntegerBuilder::CreateXor(Value* a, Value* c) {
 Value* IntegerBuilder::CreateNot(Value* a) {
   if (a->type->is_wide())
     return wide_binary(Op::OpBitwiseXor, a, Constant::getAllOnesValue(a->type));
-  return make(for_type(a, Op::OpNot, Op::OpLogicalNot), a->type, {a->id});
+  return fitted(make(for_type(a, Op::OpNot, Op::OpLogicalNot), a->type, {a->id}));
+}
+
+/// The amount in 32 bits, as WGSL wants it.
+Value* IntegerBuilder::short_amount(Value* amount) {
+  const bool is_long = amount->type->bits() == 64 && amount->type->count() == 0;
+  return context_.facts.has_arena && is_long ? CreateZExtOrTrunc(amount, getInt32Ty()) : amount;
 }
 
 Value* IntegerBuilder::CreateShl(Value* a, Value* amount) {
   if (a->type->is_wide()) return wide_shift(a, amount, true, getInt64(0));
-  return binary(Op::OpShiftLeftLogical, a, amount);
+  return fitted(binary(Op::OpShiftLeftLogical, a, short_amount(amount)));
 }
 
 Value* IntegerBuilder::CreateLShr(Value* a, Value* amount) {
   if (a->type->is_wide()) return wide_shift(a, amount, false, getInt64(0));
-  return binary(Op::OpShiftRightLogical, a, amount);
+  return binary(Op::OpShiftRightLogical, a, short_amount(amount));
 }
 
 Value* IntegerBuilder::CreateAShr(Value* a, Value* amount) {
-  if (!a->type->is_wide()) return binary(Op::OpShiftRightArithmetic, a, amount);
+  if (a->type->is_narrow()) {
+    return fitted(make(Op::OpShiftRightArithmetic, a->type, {with_sign(a)->id, amount->id}));
+  }
+  if (!a->type->is_wide()) {
+    return binary(Op::OpShiftRightArithmetic, a, short_amount(amount));
+  }
   return wide_shift(a, amount, false, CreateAShr(a->limbs.back(), getInt64(63)));
 }
 
@@ -145,6 +189,10 @@ Value* IntegerBuilder::CreateICmp(CmpInst::Predicate predicate, Value* a, Value*
   if (a->type->is_bool()) {
     const bool equal = predicate == CmpInst::ICMP_EQ;
     return make(equal ? Op::OpLogicalEqual : Op::OpLogicalNotEqual, truth, {a->id, c->id});
+  }
+  if (predicate >= CmpInst::ICMP_SGT && predicate <= CmpInst::ICMP_SLE) {
+    a = with_sign(a);
+    c = with_sign(c);
   }
   for (const IntegerComparison& one : kIntegerComparisons) {
     if (one.predicate == predicate) return make(one.op, truth, {a->id, c->id});
@@ -267,9 +315,36 @@ Value* IntegerBuilder::CreateBitCast(Value* a, Type* type) {
   if (a->is_constant && a->type->count() == 0 && type->count() == 0) {
     return ConstantInt::get(type, a->content);
   }
+  if (a->type->is_narrow() != type->is_narrow()) {
+    return type->is_narrow() ? unpacked(a, type) : packed(a, type);
+  }
+  if (type->is_narrow()) return word_as(a, type);
   Value* made = make(Op::OpBitcast, type, {a->id});
   made->is_number = a->is_number;
   return made;
+}
+
+Value* InstructionWriter::packed(Value* vector, Type* type) {
+  const unsigned bits = vector->type->bits();
+  Value* whole = nullptr;
+  for (unsigned i = 0; i < vector->type->count(); ++i) {
+    Value* element = word_as(CreateExtractElement(vector, i), getInt32Ty());
+    Value* placed =
+        make(Op::OpShiftLeftLogical, getInt32Ty(), {element->id, getInt32(bits * i)->id});
+    whole =
+        whole == nullptr ? placed : make(Op::OpBitwiseOr, getInt32Ty(), {whole->id, placed->id});
+  }
+  return word_as(whole, type);
+}
+
+Value* InstructionWriter::unpacked(Value* whole, Type* type) {
+  Value* vector = Constant::getNullValue(type);
+  for (unsigned i = 0; i < type->count(); ++i) {
+    Value* moved =
+        make(Op::OpShiftRightLogical, getInt32Ty(), {whole->id, getInt32(type->bits() * i)->id});
+    vector = CreateInsertElement(vector, fitted(word_as(moved, type->getScalarType())), i);
+  }
+  return vector;
 }
 
 Value* IntegerBuilder::CreateZExtOrTrunc(Value* a, Type* type) {
@@ -286,7 +361,11 @@ Value* IntegerBuilder::CreateZExtOrTrunc(Value* a, Type* type) {
     Value* lowest = CreateAnd(a, ConstantInt::get(a->type, 1));
     return CreateICmpNE(lowest, ConstantInt::get(a->type, 0));
   }
-  return make(Op::OpUConvert, type, {a->id});
+  Type* const from = a->type->is_narrow() ? word_like(a->type) : a->type;
+  Type* const to = type->is_narrow() ? word_like(type) : type;
+  Value* converted = from->bits() == to->bits() ? a : make(Op::OpUConvert, to, {a->id});
+  converted = word_as(converted, type);
+  return type->bits() < a->type->bits() ? fitted(converted) : converted;
 }
 
 /// The instruction, or other ones with its result: Mesa 22.3 compares a number of 32 bits that its
@@ -310,11 +389,13 @@ Value* IntegerBuilder::CreateSExtOrTrunc(Value* a, Type* type) {
   if (a->type->is_bool()) {
     return CreateSelect(a, Constant::getAllOnesValue(type), ConstantInt::get(type, 0));
   }
-  return extended_by_sign(a, type);
+  Value* word = with_sign(a);
+  if (type->is_narrow()) return fitted(word_as(word, type));
+  return word->type->bits() == type->bits() ? word : extended_by_sign(word, type);
 }
 
 Value* IRBuilderBase::CreateSIToFP(Value* a, Type* type) {
-  return make(Op::OpConvertSToF, type, {a->id});
+  return make(Op::OpConvertSToF, type, {with_sign(a)->id});
 }
 
 Value* IRBuilderBase::CreateUIToFP(Value* a, Type* type) {
@@ -322,7 +403,7 @@ Value* IRBuilderBase::CreateUIToFP(Value* a, Type* type) {
 }
 
 Value* IRBuilderBase::CreateFPToSI(Value* a, Type* type) {
-  return make(Op::OpConvertFToS, type, {a->id});
+  return fitted(make(Op::OpConvertFToS, type, {a->id}));
 }
 
 Value* IRBuilderBase::CreateFPExt(Value* a, Type* type) {
@@ -339,6 +420,13 @@ Value* IRBuilderBase::CreateFPTrunc(Value* a, Type* type) {
 
 // ---- Choices, vectors, calls.
 
+namespace {
+
+/// True for a NaN that stands in the module as bits alone (Value::id).
+bool is_undeclared(const Value* value) { return value->id == 0 && !value->type->is_wide(); }
+
+}  // namespace
+
 Value* IntegerBuilder::CreateSelect(Value* condition, Value* yes, Value* no) {
   if (yes->type->is_wide()) {
     Value* made = context_.new_value();
@@ -347,6 +435,11 @@ Value* IntegerBuilder::CreateSelect(Value* condition, Value* yes, Value* no) {
       made->limbs.push_back(CreateSelect(condition, yes->limbs[i], no->limbs[i]));
     }
     return made;
+  }
+  if (is_undeclared(yes) || is_undeclared(no)) {
+    Type* bits = integer_like(yes->type);
+    return CreateBitCast(CreateSelect(condition, CreateBitCast(yes, bits), CreateBitCast(no, bits)),
+                         yes->type);
   }
   if (yes->type->count() != 0 && condition->type->count() == 0) {
     condition = CreateVectorSplat(yes->type->count(), condition);

@@ -20,12 +20,21 @@ km::spirv::Id scalar_constant(Type* type, uint64_t value) {
   return writer.constant(type->id(), std::span(words, type->bits() == 64 ? 2 : 1));
 }
 
+bool is_nan(const Type* type, uint64_t bits) {
+  if (type->kind() != Type::Kind::real) return false;
+  const uint64_t infinity = type->bits() == 64   ? 0x7ff0000000000000
+                            : type->bits() == 32 ? 0x7f800000
+                                                 : 0x7c00;
+  return (bits & ((uint64_t{1} << (type->bits() - 1)) - 1)) > infinity;
+}
+
 Value* constant_of(Type* type, uint64_t value) {
   auto& context = type->getContext();
   Value* made = context.new_value();
   made->type = type;
   made->is_constant = true;
   made->content = low_bits(value, type->bits());
+  if (is_nan(type, made->content) && context.facts.has_arena) return made;
   if (type->count() == 0) {
     made->id = scalar_constant(type, made->content);
     return made;
@@ -55,12 +64,18 @@ Type* Type::get(LLVMContext& context, Kind kind, unsigned bits, unsigned count) 
   return context.type(static_cast<uint32_t>(kind), bits, count);
 }
 
+bool Type::is_narrow() const {
+  if (kind_ != Kind::integer || !context_.facts.has_arena) return false;
+  return (bits_ == 8 && !context_.facts.has_int8) || (bits_ == 16 && !context_.facts.has_int16);
+}
+
 km::spirv::Id Type::id() const {
   auto& writer = context_.writer;
   if (count_ != 0) return writer.vector_type(getScalarType()->id(), count_);
   if (kind_ == Kind::none) return writer.void_type();
   if (kind_ == Kind::real) return writer.float_type(bits_);
-  return bits_ == 1 ? writer.bool_type() : writer.int_type(bits_);
+  if (bits_ == 1) return writer.bool_type();
+  return writer.int_type(is_narrow() ? 32 : bits_);
 }
 
 Value* Constant::getAllOnesValue(Type* type) {

@@ -129,10 +129,13 @@ V Memory::atomic_word(const simt::Inst& inst, const Place& place, V first, V sec
   }
   V index = b.CreateTrunc(b.CreateLShr(place.address, s.u64(2)), b.getInt32Ty());
   const Id pointer =
-      is_shared ? s.shared_word(index) : s.global_pointer(place.address, first->type);
+      is_shared ? s.shared_word(index) : s.atomic_pointer(place.address, first->type);
   if (ptx.has(Modifier::cas)) return compare_exchange(pointer, is_shared, first, second);
-  if (const NativeOperation* native = native_operation(ptx)) {
-    const Op op = ptx::is_signed(ptx.type()) ? native->of_signed : native->of_unsigned;
+  const NativeOperation* const native = native_operation(ptx);
+  const bool has_sign =
+      native != nullptr && ptx::is_signed(ptx.type()) && native->of_signed != native->of_unsigned;
+  if (native != nullptr && !(has_sign && s.facts.has_unsigned_atomics_only)) {
+    const Op op = has_sign ? native->of_signed : native->of_unsigned;
     return b.make(op, first->type,
                   {pointer, writer.u32(scope_of(is_shared)), writer.u32(kRelaxed), first->id});
   }
@@ -148,7 +151,7 @@ V Memory::atomic_part(const simt::Inst& inst, const Place& place, V first, V sec
   V mask = b.CreateShl(s.u32(0xffff), shift);
   V word_address = b.CreateAnd(place.address, s.u64(~uint64_t{3}));
   const Id pointer = is_shared ? s.shared_word(b.CreateLShr(at, s.u32(2)))
-                               : s.global_pointer(word_address, b.getInt32Ty());
+                               : s.atomic_pointer(word_address, b.getInt32Ty());
   V before = exchange_loop(pointer, b.getInt32Ty(), is_shared, [&](V old) {
     V part = b.CreateTrunc(b.CreateLShr(old, shift), b.getInt16Ty());
     V fresh = b.CreateZExt(updated(inst, place, part, first, second), b.getInt32Ty());
@@ -221,7 +224,7 @@ void Memory::lower_atomic(const simt::Inst& inst) {
       second = b.CreateBitCast(s.operand(inst, ptx.operands[at + 2], type), bits_type);
     }
     const auto result = s.new_short_variable(bits_type);
-    if (s.input.options.checked) s.store(result, llvm::Constant::getNullValue(bits_type));
+    if (s.tests_accesses()) s.store(result, llvm::Constant::getNullValue(bits_type));
     const Place here{place.space, b.CreateAdd(place.address, s.u64(uint64_t{i} * bytes))};
     in_space(inst, here, bytes, bytes,
              [&](const Place& one) { s.store(result, atomic(inst, one, first, second)); });

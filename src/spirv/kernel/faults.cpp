@@ -58,7 +58,7 @@ void Shader::keep_to_end(V kind, V line, V address, V size_bytes) {
 }
 
 void Shader::begin_block_faults() {
-  in_block_faults_ = input.options.checked;
+  in_block_faults_ = tests_accesses();
   has_block_fault_ = false;
   if (!in_block_faults_) return;
   store(block_fault_.kind, u32(0));
@@ -113,7 +113,7 @@ void Shader::note_fault(V kind, V line, V address, V size_bytes, const std::vect
     const auto place = [&](uint32_t offset) { return b.CreateAdd(record, u64(offset)); };
     const Id scope = context.writer.u32(kDeviceScope), relaxed = context.writer.u32(0);
     V before = b.make(Op::OpAtomicCompareExchange, b.getInt32Ty(),
-                      {global_pointer(place(offsetof(FaultRecord, kind)), b.getInt32Ty()), scope,
+                      {atomic_pointer(place(offsetof(FaultRecord, kind)), b.getInt32Ty()), scope,
                        relaxed, relaxed, given[1]->id, u32(0)->id});
     if_then(b.CreateICmpEQ(before, u32(0)), [&] {
       store_global(place(offsetof(FaultRecord, line)), given[2], sizeof(uint32_t));

@@ -34,9 +34,16 @@ ShaderInterface::ShaderInterface(const ShaderInput& from)
 void ShaderInterface::declare_execution_modes() {
   auto& writer = context.writer;
   writer.add_capability(spv::Capability::Shader);
-  writer.add_capability(spv::Capability::PhysicalStorageBufferAddresses);
+  if (facts.has_arena) {
+    writer.use_logical_addresses();
+  } else {
+    writer.add_capability(spv::Capability::PhysicalStorageBufferAddresses);
+  }
   // The mode with constants comes first; the decoration of WorkgroupSize overrides it.
-  writer.add_execution_mode(spv::ExecutionMode::LocalSize, {1, 1, 1});
+  const std::array<uint32_t, 4> shape = input.options.shape;
+  writer.add_execution_mode(
+      spv::ExecutionMode::LocalSize,
+      {std::max(shape[0], 1u), std::max(shape[1], 1u), std::max(shape[2], 1u)});
   const auto add = [&](bool has, spv::Capability capability, spv::ExecutionMode mode,
                        uint32_t bits) {
     if (!has) return;
@@ -59,10 +66,17 @@ void ShaderInterface::declare_execution_modes() {
       spv::ExecutionMode::RoundingModeRTE, 64);
 }
 
-void ShaderInterface::declare_interface() {
+void ShaderInterface::declare_block_size() {
   auto& writer = context.writer;
   auto* word_type = b.getInt32Ty();
-  // Block sizes.
+  const std::array<uint32_t, 4> shape = input.options.shape;
+  if (shape[0] != 0) {
+    for (const uint32_t number : {kBlockX, kBlockY, kBlockZ}) {
+      block_size_.push_back(u32(shape[number]));
+    }
+    block_threads_ = u32(shape[kBlockX] * shape[kBlockY] * shape[kBlockZ]);
+    return;
+  }
   std::vector<Id> sizes;
   for (const uint32_t number : {kBlockX, kBlockY, kBlockZ}) {
     V size = context.new_value();
@@ -74,6 +88,14 @@ void ShaderInterface::declare_interface() {
   const Id size =
       writer.declare(Op::OpSpecConstantComposite, writer.vector_type(word_type->id(), 3), sizes);
   writer.decorate(size, spv::Decoration::BuiltIn, {word(spv::BuiltIn::WorkgroupSize)});
+  if (facts.has_arena) {
+    // SPIRV-Cross names the sizes by the whole alone.
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+      const uint32_t part[] = {word(Op::OpCompositeExtract), size, axis};
+      sizes[axis] = writer.declare(Op::OpSpecConstantOp, word_type->id(), part);
+      block_size_[axis]->id = sizes[axis];
+    }
+  }
   const auto product = [&](Id a, Id c) {
     const uint32_t operands[] = {word(Op::OpIMul), a, c};
     return writer.declare(Op::OpSpecConstantOp, word_type->id(), operands);
@@ -81,25 +103,60 @@ void ShaderInterface::declare_interface() {
   block_threads_ = context.new_value();
   block_threads_->type = word_type;
   block_threads_->id = product(product(sizes[0], sizes[1]), sizes[2]);
-  // Push constants.
+}
+
+void ShaderInterface::declare_push_constants() {
+  auto& writer = context.writer;
+  auto* word_type = b.getInt32Ty();
   const Id word_id = word_type->id();
-  const Id members[] = {b.getInt64Ty()->id(), word_id, word_id, word_id, word_id};
-  const uint32_t offsets[] = {offsetof(PushConstants, record), offsetof(PushConstants, base_block),
-                              offsetof(PushConstants, base_block) + 4,
-                              offsetof(PushConstants, base_block) + 8,
-                              offsetof(PushConstants, reserved)};
+  // Six words: the address is two of them, which all languages have.
+  static_assert(sizeof(PushConstants) == 6 * sizeof(uint32_t));
+  const std::vector<Id> members(6, word_id);
+  const uint32_t offsets[] = {0, 4, 8, 12, 16, 20};
   const Id block = writer.struct_type(members, offsets);
   writer.decorate(block, spv::Decoration::Block);
-  push_constants_ = writer.global_variable(spv::StorageClass::PushConstant, block);
-  const auto pushed = [&](uint32_t member, llvm::Type* type) {
-    const Id pointer = writer.pointer_type(spv::StorageClass::PushConstant, type->id());
+  const auto storage =
+      facts.has_arena ? spv::StorageClass::Uniform : spv::StorageClass::PushConstant;
+  push_constants_ = writer.global_variable(storage, block);
+  if (facts.has_arena) {
+    writer.decorate(push_constants_, spv::Decoration::DescriptorSet, {0});
+    writer.decorate(push_constants_, spv::Decoration::Binding, {kUniformBinding});
+  }
+  const auto pushed = [&](uint32_t offset_bytes) {
+    const Id pointer = writer.pointer_type(storage, word_id);
     const Id place = writer.new_id();
-    append(b.code().body, Op::OpAccessChain, {pointer, place, push_constants_, writer.u32(member)});
-    return b.make(Op::OpLoad, type, {place});
+    append(b.code().body, Op::OpAccessChain,
+           {pointer, place, push_constants_, writer.u32(offset_bytes / 4)});
+    return b.make(Op::OpLoad, word_type, {place});
   };
-  record_ = pushed(0, b.getInt64Ty());
-  for (uint32_t axis = 0; axis < 3; ++axis) base_block_.push_back(pushed(1 + axis, word_type));
-  unknown_zero_ = pushed(4, word_type);
+  V low = b.CreateZExt(pushed(offsetof(PushConstants, record)), b.getInt64Ty());
+  V high = b.CreateZExt(pushed(offsetof(PushConstants, record) + 4), b.getInt64Ty());
+  record_ = b.CreateOr(low, b.CreateShl(high, u64(32)));
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    base_block_.push_back(pushed(offsetof(PushConstants, base_block) + 4 * axis));
+  }
+  unknown_zero_ = pushed(offsetof(PushConstants, reserved));
+}
+
+/// The arena is coherent: threads of a block exchange data by it, too.
+void ShaderInterface::declare_arena() {
+  if (!facts.has_arena) return;
+  auto& writer = context.writer;
+  const Id members[] = {writer.runtime_array_type(b.getInt32Ty()->id(), sizeof(uint32_t))};
+  const uint32_t offsets[] = {0};
+  const Id block = writer.struct_type(members, offsets);
+  writer.decorate(block, spv::Decoration::Block);
+  writer.decorate_member(block, 0, spv::Decoration::Coherent);
+  arena_ = writer.global_variable(spv::StorageClass::StorageBuffer, block);
+  writer.decorate(arena_, spv::Decoration::DescriptorSet, {0});
+  writer.decorate(arena_, spv::Decoration::Binding, {kArenaBinding});
+}
+
+void ShaderInterface::declare_interface() {
+  auto* word_type = b.getInt32Ty();
+  declare_block_size();
+  declare_arena();
+  declare_push_constants();
   for (const uint32_t offset :
        {offsetof(LaunchRecord, params), offsetof(LaunchRecord, variables),
         offsetof(LaunchRecord, fault), offsetof(LaunchRecord, print),
@@ -140,9 +197,12 @@ void ShaderInterface::declare_memory() {
   const auto& layout = input.analysed.layout;
   // Shared memory: the variables, rounded up to 16 bytes, and the dynamic part.
   const uint32_t own_words = static_cast<uint32_t>((own_shared_bytes() + 15) / 16 * 4);
-  const uint32_t sum[] = {word(Op::OpIAdd), writer.u32(std::max(own_words, 1u)),
-                          writer.spec_constant(kSharedWords, 0)};
-  const Id length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
+  const std::array<uint32_t, 4> shape = input.options.shape;
+  Id length = writer.u32(std::max(own_words, 1u) + shape[kSharedWords]);
+  if (shape[kBlockX] == 0) {
+    const uint32_t sum[] = {word(Op::OpIAdd), length, writer.spec_constant(kSharedWords, 0)};
+    length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
+  }
   shared_ =
       writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
   const uint64_t local_words = (layout.local_bytes + 3) / 4;
@@ -187,6 +247,7 @@ V ShaderInterface::builtin(spv::BuiltIn kind, unsigned component) {
 }
 
 V ShaderInterface::has_thread() {
+  if (facts.has_arena) return b.CreateICmpULT(thread_index(), block_threads());
   context.writer.add_capability(spv::Capability::GroupNonUniform);
   V lane = builtin(spv::BuiltIn::SubgroupLocalInvocationId, 0);
   V nothing = b.CreateZExt(b.CreateAnd(lane, unknown_zero_), b.getInt64Ty());
@@ -325,7 +386,10 @@ Id ShaderInterface::scratch_word(V index) {
     auto& writer = context.writer;
     const Id word_type = b.getInt32Ty()->id();
     const uint32_t more[] = {word(Op::OpIAdd), block_threads_->id, writer.u32(kMoreThreads)};
-    const Id length = writer.declare(Op::OpSpecConstantOp, word_type, more);
+    const Id length =
+        block_threads_->is_constant
+            ? writer.u32(static_cast<uint32_t>(block_threads_->content) + kMoreThreads)
+            : writer.declare(Op::OpSpecConstantOp, word_type, more);
     scratch_ = writer.global_variable(spv::StorageClass::Workgroup,
                                       writer.array_type(word_type, length, 0));
   }
@@ -348,12 +412,38 @@ void ShaderInterface::store_word(Id pointer, V value) {
   append(b.code().body, Op::OpStore, {pointer, value->id});
 }
 
+V ShaderInterface::low_word(V wide) { return b.CreateTrunc(wide, b.getInt32Ty()); }
+
+Id ShaderInterface::arena_word(V index) {
+  const Id pointer =
+      context.writer.pointer_type(spv::StorageClass::StorageBuffer, b.getInt32Ty()->id());
+  const Id place = context.writer.new_id();
+  append(b.code().body, Op::OpAccessChain,
+         {pointer, place, arena_, context.writer.u32(0), index->id});
+  return place;
+}
+
+V ShaderInterface::is_in_arena(V address) {
+  V words = b.make(Op::OpArrayLength, b.getInt32Ty(), {arena_, 0});
+  V upper = low_word(b.CreateLShr(address, u64(32)));
+  V is_arena = b.CreateICmpEQ(upper, u32(static_cast<uint32_t>(kArenaBegin >> 32)));
+  return b.CreateAnd(is_arena, b.CreateICmpULT(b.CreateLShr(low_word(address), u32(2)), words));
+}
+
 Id ShaderInterface::global_pointer(V address, llvm::Type* type) {
+  if (facts.has_arena) return arena_word(b.CreateLShr(low_word(address), u32(2)));
   auto& writer = context.writer;
   const Id pointer = writer.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type->id());
   const Id place = writer.new_id();
   append(b.code().body, Op::OpConvertUToPtr, {pointer, place, address->id});
   return place;
+}
+
+Id ShaderInterface::atomic_pointer(V address, llvm::Type* type) {
+  if (facts.lacks_pointer_atomics && !facts.has_arena) {
+    context.refuse("its translator has no atomic operations on pointers; they need an arena");
+  }
+  return global_pointer(address, type);
 }
 
 namespace {
@@ -375,12 +465,26 @@ void add_storage_capability(ModuleWriter& writer, unsigned bits) {
 
 V ShaderInterface::load_global(V address, llvm::Type* type, uint32_t align_bytes,
                                bool is_volatile) {
+  if (facts.has_arena) {  // words, or two of them
+    V index = b.CreateLShr(low_word(address), u32(2));
+    V low = load_word(arena_word(index));
+    if (type->bits() == 32) return low;
+    V high = b.CreateZExt(load_word(arena_word(b.CreateAdd(index, u32(1)))), type);
+    return b.CreateOr(b.CreateZExt(low, type), b.CreateShl(high, u64(32)));
+  }
   add_storage_capability(context.writer, type->bits());
   return b.make(Op::OpLoad, type,
                 {global_pointer(address, type), access_mask(is_volatile), align_bytes});
 }
 
 void ShaderInterface::store_global(V address, V value, uint32_t align_bytes, bool is_volatile) {
+  if (facts.has_arena) {
+    V index = b.CreateLShr(low_word(address), u32(2));
+    store_word(arena_word(index), low_word(value));
+    if (value->type->bits() == 32) return;
+    V high = low_word(b.CreateLShr(value, u64(32)));
+    return store_word(arena_word(b.CreateAdd(index, u32(1))), high);
+  }
   add_storage_capability(context.writer, value->type->bits());
   append(b.code().body, Op::OpStore,
          {global_pointer(address, value->type), value->id, access_mask(is_volatile), align_bytes});

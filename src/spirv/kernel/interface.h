@@ -72,8 +72,13 @@ class ShaderInterface {
   Id local_word(V index);
   V load_word(Id pointer);
   void store_word(Id pointer, V value);
-  /// An atomic operation on a word or on global memory; the operand types decide.
   Id global_pointer(V address, llvm::Type* type);
+  /// A pointer for an atomic operation on global memory.
+  Id atomic_pointer(V address, llvm::Type* type);
+  /// A pointer to a word of the arena, by the lower half of an address.
+  Id arena_word(V index);
+  /// True if `size_bytes` at an address that is a multiple of that are in the arena.
+  V is_in_arena(V address);
   bool uses_local_memory() const { return local_ != 0; }
   /// Bytes of shared memory before the dynamic part.
   uint64_t own_shared_bytes() const;
@@ -92,6 +97,10 @@ class ShaderInterface {
 
  private:
   void declare_interface();
+  void declare_block_size();
+  void declare_push_constants();
+  void declare_arena();
+  V low_word(V wide);
   void declare_execution_modes();
   void declare_memory();
   V builtin(spv::BuiltIn kind, unsigned component);
@@ -99,6 +108,7 @@ class ShaderInterface {
 
   std::map<uint32_t, V> record_words_;
   std::map<std::pair<uint32_t, unsigned>, V> builtins_;
+  Id arena_ = 0;
   Id push_constants_ = 0, shared_ = 0, scratch_ = 0, state_ = 0, local_ = 0;
   std::vector<V> block_size_;
   V block_threads_ = nullptr;

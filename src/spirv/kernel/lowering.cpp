@@ -296,7 +296,7 @@ void Lowering::lower_print(const simt::Inst& inst) {
   s.if_then(b.CreateICmpNE(buffer, s.u64(0)), [&] {
     auto& writer = s.context.writer;
     V begin = b.make(spv::Op::OpAtomicIAdd, b.getInt32Ty(),
-                     {s.global_pointer(buffer, b.getInt32Ty()),
+                     {s.atomic_pointer(buffer, b.getInt32Ty()),
                       writer.u32(word(spv::Scope::Device)), writer.u32(0), size->id});
     V capacity = s.record_u32(offsetof(LaunchRecord, print_bytes));
     V fits = b.CreateICmpULE(b.CreateAdd(begin, size), capacity);

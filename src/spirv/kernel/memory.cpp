@@ -196,7 +196,9 @@ V Memory::is_member_allocated(const AccessGroups::Member& member, V address) {
 void Memory::checked(const simt::Inst& inst, const Place& place, uint32_t size_bytes,
                      uint32_t align_bytes, const Access& access) {
   const bool is_named = place.space == Space::param && !place.is_computed;
-  if (!s.input.options.checked || is_named || is_known_inside(place, size_bytes, align_bytes)) {
+  const bool is_own = place.space == Space::shared || place.space == Space::local;
+  const bool is_tested = s.input.options.checked || (s.facts.has_arena && !is_own);
+  if (!is_tested || is_named || is_known_inside(place, size_bytes, align_bytes)) {
     return access(place);
   }
   V low_bits = b.CreateAnd(place.address, s.u64(align_bytes - 1));
@@ -222,6 +224,7 @@ V Memory::is_parameter(V address, uint32_t size_bytes) {
 /// True if the bytes lie in memory of the place's space.
 V Memory::is_inside(const simt::Inst& inst, const Place& place, uint32_t size_bytes) {
   const auto& layout = s.input.analysed.layout;
+  if (!s.input.options.checked) return s.is_in_arena(place.address);
   if (place.space == Space::param) return is_parameter(place.address, size_bytes);
   if (place.space == Space::global || place.space == Space::constant) {
     const AccessGroups::Member* const member = groups_->find(inst);
@@ -253,7 +256,13 @@ bool Memory::is_known_inside(const Place& place, uint32_t size_bytes, uint32_t a
 
 // ---- Contents.
 
+/// True if the place's memory is an array of words for shaders.
+bool Memory::has_words(const Place& place) const {
+  return place.space == Space::shared || place.space == Space::local || s.facts.has_arena;
+}
+
 Id Memory::word_pointer(const Place& place, V index) {
+  if (place.space != Space::shared && place.space != Space::local) return s.arena_word(index);
   return place.space == Space::shared ? s.shared_word(index) : s.local_word(index);
 }
 
@@ -281,12 +290,12 @@ V Memory::load(const Place& place, uint32_t bits, uint32_t align_bytes, bool is_
     }
     return made;
   }
-  if (place.space == Space::shared || place.space == Space::local) return load_words(place, bits);
+  if (has_words(place)) return load_words(place, bits);
   return s.load_global(place.address, b.getIntNTy(bits), align_bytes, is_volatile);
 }
 
-/// Replaces some bytes of a word. In shared memory other threads may replace its other bytes at the
-/// same time.
+/// Replaces some bytes of a word. In memory that is not a thread's own, others may replace its
+/// other bytes at the same time.
 void Memory::store_part(const Place& place, V value) {
   V at = b.CreateTrunc(place.address, b.getInt32Ty());
   V shift = b.CreateShl(b.CreateAnd(at, s.u32(3)), s.u32(3));
@@ -297,7 +306,7 @@ void Memory::store_part(const Place& place, V value) {
     return b.CreateOr(b.CreateAnd(old, b.CreateNot(mask)), content);
   };
   if (place.space == Space::local) return s.store_word(pointer, merged(s.load_word(pointer)));
-  exchange_loop(pointer, b.getInt32Ty(), true, merged);
+  exchange_loop(pointer, b.getInt32Ty(), place.space == Space::shared, merged);
 }
 
 void Memory::store_words(const Place& place, V value) {
@@ -317,7 +326,7 @@ void Memory::store(const Place& place, V value, uint32_t align_bytes, bool is_vo
     }
     return;
   }
-  if (place.space == Space::shared || place.space == Space::local) return store_words(place, value);
+  if (has_words(place)) return store_words(place, value);
   s.store_global(place.address, value, align_bytes, is_volatile);
 }
 
@@ -358,7 +367,7 @@ void Memory::lower_load(const simt::Inst& inst) {
   std::vector<Shader::Variable> results;
   for (uint32_t i = 0; i < count; ++i) {
     results.push_back(s.new_short_variable(b.getIntNTy(bits)));
-    if (s.input.options.checked) {
+    if (s.tests_accesses()) {
       s.store(results[i], llvm::Constant::getNullValue(b.getIntNTy(bits)));
     }
   }

@@ -55,6 +55,7 @@ class Memory {
 
   V load(const Place& place, uint32_t bits, uint32_t align_bytes, bool is_volatile);
   void store(const Place& place, V value, uint32_t align_bytes, bool is_volatile);
+  bool has_words(const Place& place) const;
   Id word_pointer(const Place& place, V index);
   V load_words(const Place& place, uint32_t bits);
   void store_words(const Place& place, V value);

@@ -100,6 +100,8 @@ class Shader : public ShaderInterface {
   /// Keeps the fault of a thread one of whose loops the driver has ended.
   void keep_ended_loop();
   bool uses_printf = false;
+  /// True if accesses to global memory are tested, and skipped if they are stray.
+  bool tests_accesses() const { return input.options.checked || facts.has_arena; }
 
  private:
   Id kept_word(uint32_t slot);
@@ -107,8 +109,8 @@ class Shader : public ShaderInterface {
   struct Fault {
     Variable kind, line, address, size;
   };
+  bool keeps_faults() const { return tests_accesses() || facts.most_loop_iterations != 0; }
   void keep_to_end(V kind, V line, V address, V size_bytes);
-  bool keeps_faults() const { return input.options.checked || facts.most_loop_iterations != 0; }
   void begin_faults();
   void end_faults();
   void branch(Id to);

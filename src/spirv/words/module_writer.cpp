@@ -57,6 +57,12 @@ Id ModuleWriter::array_type(Id element, Id length, uint32_t stride_bytes) {
   return type;
 }
 
+Id ModuleWriter::runtime_array_type(Id element, uint32_t stride_bytes) {
+  const Id type = unique(spv::Op::OpTypeRuntimeArray, {element});
+  decorate(type, spv::Decoration::ArrayStride, {stride_bytes});
+  return type;
+}
+
 Id ModuleWriter::declare(spv::Op op, Id type, std::span<const uint32_t> operands) {
   const Id id = new_id();
   Words all{type, id};
@@ -167,8 +173,9 @@ Words ModuleWriter::finish(const FunctionCode& entry, uint32_t spirv_version) {
     append_text(import, "GLSL.std.450");
     append(out, spv::Op::OpExtInstImport, import);
   }
-  append(out, spv::Op::OpMemoryModel,
-         {word(spv::AddressingModel::PhysicalStorageBuffer64), word(spv::MemoryModel::GLSL450)});
+  const auto addressing = has_logical_addresses_ ? spv::AddressingModel::Logical
+                                                 : spv::AddressingModel::PhysicalStorageBuffer64;
+  append(out, spv::Op::OpMemoryModel, {word(addressing), word(spv::MemoryModel::GLSL450)});
   Words entry_point{word(spv::ExecutionModel::GLCompute), entry.id};
   append_text(entry_point, "main");
   entry_point.insert(entry_point.end(), interface_.begin(), interface_.end());

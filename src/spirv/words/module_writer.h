@@ -58,6 +58,8 @@ class ModuleWriter {
   Id function_type(Id result, std::span<const Id> parameters);
   /// An array with a stride for memory that has a layout; 0: none.
   Id array_type(Id element, Id length, uint32_t stride_bytes);
+  /// An array to the end of its buffer.
+  Id runtime_array_type(Id element, uint32_t stride_bytes);
   Id constant(Id type, std::span<const uint32_t> value);
   Id constant_bool(bool value);
   Id composite_constant(Id type, std::span<const Id> parts);
@@ -76,6 +78,8 @@ class ModuleWriter {
   void decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> operands = {});
   void decorate_member(Id id, uint32_t member, spv::Decoration decoration,
                        std::initializer_list<uint32_t> operands = {});
+  /// Pointers are not numbers: the module has no buffer addresses.
+  void use_logical_addresses() { has_logical_addresses_ = true; }
   Id glsl();  // the extended instructions of GLSL.std.450
 
   // ---- Functions.
@@ -96,6 +100,7 @@ class ModuleWriter {
 
   Id next_ = 1;
   Id glsl_ = 0;
+  bool has_logical_addresses_ = false;
   std::set<uint32_t> capabilities_;
   std::set<std::string, std::less<>> extensions_;
   std::vector<Words> modes_;  // the operands after the entry point

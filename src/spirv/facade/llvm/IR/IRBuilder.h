@@ -31,6 +31,9 @@ class Type {
   unsigned count() const { return count_; }  // elements; 0: a scalar
   bool is_wide() const { return kind_ == Kind::integer && bits_ > 64; }
   bool is_bool() const { return kind_ == Kind::integer && bits_ == 1; }
+  /// True for integers of 8 and 16 bits that are words of 32 bits in the module, because the device
+  /// lacks their type. The words' upper bits are zero.
+  bool is_narrow() const;
 
   unsigned getScalarSizeInBits() const { return bits_; }
   bool isFloatTy() const { return kind_ == Kind::real && bits_ == 32 && count_ == 0; }
@@ -66,6 +69,8 @@ class FixedVectorType : public Type {
 class Value {
  public:
   Type* type = nullptr;
+  /// 0 for wide integers, and for NaNs among constants where memory is an arena: translators and
+  /// drivers of other interfaces than Vulkan take none, so that choices with them are made of bits.
   km::spirv::Id id = 0;
   bool is_constant = false;
   uint64_t content = 0;       // of a constant: its bits, the same in all elements
@@ -269,6 +274,15 @@ class InstructionWriter {
 
  protected:
   Value* binary(spv::Op op, Value* a, Value* c);
+  /// The value with the upper bits of a narrow word cleared.
+  Value* fitted(Value* a);
+  /// The word of a narrow value with its sign in the upper bits; other values as they are.
+  Value* with_sign(Value* a);
+  /// word_as() gives a value of another type with the same word.
+  Value* word_as(Value* a, Type* type);
+  /// The elements of a vector of narrow words in one integer, and the other way.
+  Value* packed(Value* vector, Type* type);
+  Value* unpacked(Value* whole, Type* type);
 
   LLVMContext& context_;
   BasicBlock block_;
@@ -323,6 +337,7 @@ class IntegerBuilder : public InstructionWriter {
   Value* wide_add(Value* a, Value* c);
   Value* wide_product(Value* a, Value* c);
   Value* extended_by_sign(Value* a, Type* type);
+  Value* short_amount(Value* amount);
   Value* wide_shift(Value* a, Value* amount, bool left, Value* fill);
   Value* wide_compare(CmpInst::Predicate predicate, Value* a, Value* c);
   Value* wide_of(Value* a, Type* type, Value* fill);
