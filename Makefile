@@ -13,7 +13,7 @@ BUILD := build/release
 .PHONY: help build demo test fuzz fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes machine-code litmus bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
-        test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-arm64 test-long test-clients \
+        test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-opengl test-arm64 test-long test-clients \
         test-clients-long \
         test-check-mutants test-check-sanitizers setup clean
 
@@ -60,6 +60,9 @@ test-gpu: ## all tests that this machine's NVIDIA GPU can run, where it has one
 
 test-vulkan: ## all kernel tests on software Vulkan, and what it refuses (tests/vulkan/kernels.tsv)
 	@scripts/test_vulkan.sh $(PRESET)
+
+test-opengl: ## the same on software OpenGL (tests/opengl/kernels.tsv)
+	@scripts/test_vulkan.sh $(PRESET) opengl
 
 test-arm64: ## kernels, faults and the C ABI on AArch64, built by clang and run under qemu
 	@scripts/test_arm64.sh $(PRESET)

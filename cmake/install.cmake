@@ -27,7 +27,7 @@ if(TARGET kernelmill)
   install(FILES ${PROJECT_BINARY_DIR}/kernelmill.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
-foreach(plugin kernelmill-cpu kernelmill-vulkan)
+foreach(plugin kernelmill-cpu kernelmill-vulkan kernelmill-opengl)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR})
   endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test_vulkan.sh PRESET: all kernel tests on Vulkan's software device (lavapipe), group by group in
-# processes of their own, without those of tests/vulkan/kernels.tsv; then the refused ones of that
+# test_vulkan.sh PRESET [vulkan|opengl]: all kernel tests on Vulkan's software device (lavapipe), or
+# OpenGL's (llvmpipe), group by group in processes of their own, without those of
+# tests/vulkan/kernels.tsv, and on OpenGL without those of tests/opengl/kernels.tsv; then the refused ones of that
 # list, none of which may pass, how many kernels the device takes, and the demo, whose pictures must
 # be the CPU's. In checked contexts;
 # CHECKED=0: in those without checks. OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows
@@ -11,29 +12,42 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1
+interface=${2:-vulkan}
 [[ ${BUILD:-1} == 0 ]] ||
   scripts/build.sh "$preset" kernelmill kernelmill-plugins kernelmill-command km_kernel_tests \
     kernelmill_photo
 build=$PWD/build/${preset/%ci/release}  # where CMakePresets.json has it
-out=${OUT:-$build/vulkan}
+out=${OUT:-$build/$interface}
 jobs=${JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 limit_s=${LIMIT_S:-120}
 hang_s=${HANG_S:-3600}
-. scripts/lavapipe.sh || {
-  echo 'make test-vulkan: skipped'
-  exit 0
-}
+if [[ $interface == opengl ]]; then
+  for library in libEGL.so.1 libspirv-cross-c-shared.so.0; do
+    ldconfig -p | grep -q "$library" || {
+      echo "make test-opengl: skipped, because there is no $library"
+      exit 0
+    }
+  done
+  export LIBGL_ALWAYS_SOFTWARE=1 KM_TEST_DEVICE=opengl:0
+else
+  . scripts/lavapipe.sh || {
+    echo 'make test-vulkan: skipped'
+    exit 0
+  }
+fi
 export KM_CACHE_DIR=off
-export KM_TEST_LEFT_OUT=$PWD/tests/vulkan/kernels.tsv
 [[ ${CHECKED:-1} == 0 ]] || export KM_TEST_CHECKED=1
 tests=$build/tests/km_kernel_tests
 mkdir -p "$out"
 rm -f "$out"/*.txt "$out"/results.tsv
+export KM_TEST_LEFT_OUT=$out/left_out.tsv
+cat tests/vulkan/kernels.tsv >"$KM_TEST_LEFT_OUT"
+[[ $interface == vulkan ]] || grep -v '^#' "tests/$interface/kernels.tsv" >>"$KM_TEST_LEFT_OUT"
 
 # shellcheck disable=SC2206  # words
 groups=(${GROUPS_ONLY:-$("$tests" --gtest_list_tests | sed -n 's/^\([A-Za-z0-9]*\)\.$/\1/p')})
 ((${#groups[@]})) || {
-  echo 'make test-vulkan: there are no groups' >&2
+  echo "make test-$interface: there are no groups" >&2
   exit 1
 }
 
@@ -79,8 +93,8 @@ if [[ -z ${GROUPS_ONLY:-} ]]; then
     status=1
     tail -n 20 "$out/refused.txt"
   }
-  tests/vulkan/count_kernels.py "$build/bin/kernelmill" --least 300 || status=1
-  for device in cpu vulkan:0; do
+  tests/vulkan/count_kernels.py "$build/bin/kernelmill" --device "$interface:0" --least 300 || status=1
+  for device in cpu "$interface:0"; do
     folder=$out/demo-${device%:0}
     rm -rf "$folder"
     mkdir -p "$folder"
@@ -89,9 +103,9 @@ if [[ -z ${GROUPS_ONLY:-} ]]; then
       >"$folder.txt" 2>&1 || status=1
   done
   for picture in "$out"/demo-cpu/*.png; do
-    cmp "$picture" "$out/demo-vulkan/${picture##*/}" || status=1
+    cmp "$picture" "$out/demo-$interface/${picture##*/}" || status=1
   done
-  diff <(ls "$out/demo-cpu") <(ls "$out/demo-vulkan") || status=1
+  diff <(ls "$out/demo-cpu") <(ls "$out/demo-$interface") || status=1
 fi
 awk -F'\t' '$2 != 0 || $6 != 0 { found = 1 } END { exit found }' "$out/results.tsv" || status=1
 exit "$status"

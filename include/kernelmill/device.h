@@ -124,23 +124,23 @@ KM_API km_status km_backend_count(uint32_t* out_count) KM_NOEXCEPT;
 KM_API km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) KM_NOEXCEPT;
 
 /** The number of devices of the backend of this name; with null, of all backends that are usable
- * here, without Vulkan's, which are for those who name them. CUDA: cuDeviceGetCount.
+ * here, without Vulkan's and OpenGL's, which are for those who name them. CUDA: cuDeviceGetCount.
  * Blocking: no, but loading a backend takes milliseconds.
- * Status: KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "metal", "webgpu", "opengl", "opengles" or
- *   "webgl2", and the message names an alternative; KM_ERROR_BACKEND_UNAVAILABLE when there is no
+ * Status: KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "metal", "webgpu", "opengles" or "webgl2",
+ *   and the message says why; KM_ERROR_BACKEND_UNAVAILABLE when there is no
  *   such backend or it does not work on this machine, as the message says;
  *   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build.
  */
 KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NOEXCEPT;
 
-/** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., "vulkan:0", or "auto": the device that
- * KM_DEVICE names, otherwise the first CUDA device that works, otherwise the CPU; the log
- * (KM_LOG=info) has the choice and its reason. The handle is the caller's, to be given to
+/** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., "vulkan:0", "opengl:0", or "auto": the
+ * device that KM_DEVICE names, otherwise the first CUDA device that works, otherwise the CPU; the
+ * log (KM_LOG=info) has the choice and its reason. The handle is the caller's, to be given to
  * km_device_destroy. CUDA: cuDeviceGet.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form;
- *   KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "metal", "webgpu", "opengl",
- *   "opengles" or "webgl2", and the message names an alternative;
+ *   KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "metal", "webgpu",
+ *   "opengles" or "webgl2", and the message says why;
  *   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
  *   as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
  *   build; KM_ERROR_NO_DEVICE when the backend has no device of this number.

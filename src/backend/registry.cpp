@@ -20,10 +20,13 @@ struct UnsupportedBackend {
   const char* reason;
 };
 constexpr UnsupportedBackend kUnsupported[] = {
-    {"metal", "it needs a build for macOS or iOS, which no release has yet"},
-    {"webgpu", "it needs a build that makes WGSL from PTX, which no release does yet"},
-    {"opengl", "it needs a build that makes GLSL from PTX, which no release does yet"},
-    {"opengles", "it needs a build that makes GLSL ES from PTX, which no release does yet"},
+    {"metal",
+     "it needs a build for macOS or iOS, which no release has yet; 'kernelmill kernels --emit msl' "
+     "writes kernels for Metal"},
+    {"webgpu",
+     "WGSL has no 64-bit integers, which the addresses of kernels are, outside of extensions; "
+     "'kernelmill kernels --emit wgsl' writes kernels for implementations that have them"},
+    {"opengles", "GLSL ES has no 64-bit integers, which the addresses of kernels are"},
     {"webgl2", "WebGL 2 has no compute shaders, so no build on any platform can have it"},
 };
 

@@ -57,7 +57,7 @@ TEST(Library, SaysWhatAutoChooses) {
 }
 
 TEST(Library, SaysWhichBackendsNoBuildHas) {
-  for (const char* name : {"metal", "webgpu", "opengl", "opengles", "webgl2"}) {
+  for (const char* name : {"metal", "webgpu", "opengles", "webgl2"}) {
     const km::error error = km_test::error_of([&] { km::device{name}; });
     EXPECT_EQ(error.status(), KM_ERROR_UNSUPPORTED_BACKEND) << name;
     EXPECT_TRUE(contains(error.what(), name)) << error.what();

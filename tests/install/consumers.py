@@ -45,7 +45,7 @@ def manual() -> set:
 
 def expected_files(version: str, build: Path) -> set:
     # A build without Vulkan's headers has one plugin.
-    vulkan = f"lib/kernelmill-{version}/libkernelmill-vulkan.so"
+    plugins = [f"lib/kernelmill-{version}/libkernelmill-{name}.so" for name in ("vulkan", "opengl")]
     major = version.split(".")[0]
     package = "lib/cmake/kernelmill/kernelmill-"
     return {
@@ -55,7 +55,7 @@ def expected_files(version: str, build: Path) -> set:
         f"lib/libkernelmill.so.{major}",
         f"lib/libkernelmill.so.{version}",
         f"lib/kernelmill-{version}/libkernelmill-cpu.so",
-        *([vulkan] if (build / vulkan).exists() else []),
+        *(plugin for plugin in plugins if (build / plugin).exists()),
         f"lib/kernelmill-{version}/cuda/libcuda.so",
         f"lib/kernelmill-{version}/cuda/libcuda.so.1",
         *(f"lib/kernelmill-{version}/cuda/{major}/{name}"

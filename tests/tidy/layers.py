@@ -34,6 +34,8 @@ INSIDE = [
           "the CPU: worker pool, streams, memory, faults (in the plugin)"),
     layer("backends/vulkan", "backend spirv simt ptx base",
           "GPUs by Vulkan, with SPIR-V: queues, memory, launches (in the plugin)"),
+    layer("backends/opengl", "backends/vulkan backend shaders spirv base",
+          "GPUs by OpenGL: a driver for the backend of Vulkan (in a plugin of its own)"),
     layer("backends/null", "backend base", "the compilable skeleton of a backend"),
     layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
     layer("compile", "base", "CUDA C++ to PTX, by NVRTC"),
@@ -266,6 +268,11 @@ ROOMS = {
         "module": {"device", "driver", "stream"},
         "graph": {"device", "driver", "memory", "module", "stream"},
         "table": {"driver", "stream"},
+    },
+    "src/backends/opengl": {
+        "gl": set(),
+        "device": {"gl"},
+        "table": {"device", "gl"},
     },
     "dropin/cuda": {
         "frame": set(),

@@ -88,14 +88,6 @@ void ShaderInterface::declare_block_size() {
   const Id size =
       writer.declare(Op::OpSpecConstantComposite, writer.vector_type(word_type->id(), 3), sizes);
   writer.decorate(size, spv::Decoration::BuiltIn, {word(spv::BuiltIn::WorkgroupSize)});
-  if (facts.has_arena) {
-    // SPIRV-Cross names the sizes by the whole alone.
-    for (uint32_t axis = 0; axis < 3; ++axis) {
-      const uint32_t part[] = {word(Op::OpCompositeExtract), size, axis};
-      sizes[axis] = writer.declare(Op::OpSpecConstantOp, word_type->id(), part);
-      block_size_[axis]->id = sizes[axis];
-    }
-  }
   const auto product = [&](Id a, Id c) {
     const uint32_t operands[] = {word(Op::OpIMul), a, c};
     return writer.declare(Op::OpSpecConstantOp, word_type->id(), operands);

@@ -131,6 +131,45 @@ constexpr char kSum[] = R"(.version 8.0
 }
 )";
 
+/// The facts of a device whose memory is one buffer, without integers of 8 and 16 bits.
+DeviceFacts with_arena() {
+  DeviceFacts facts = lavapipe();
+  facts.name = "llvmpipe";
+  facts.has_arena = facts.has_unsigned_atomics_only = true;
+  facts.has_buffer_addresses = facts.has_int8 = facts.has_int16 = false;
+  facts.has_storage_8bit = facts.has_storage_16bit = facts.has_int64_atomics = false;
+  return facts;
+}
+
+bool has_instruction(const Code& code, spv::Op wanted) {
+  for (size_t at = 5; at < code.size(); at += code[at] >> 16) {
+    if (static_cast<spv::Op>(code[at] & 0xffff) == wanted) return true;
+  }
+  return false;
+}
+
+TEST(Translate, KernelsWithAnArenaAreValidAndHaveNoPointers) {
+  const DeviceFacts facts = with_arena();
+  unsigned made = 0;
+  for (const auto& entry : fs::directory_iterator(KM_TEST_PTX)) {
+    if (entry.path().extension() != ".ptx") continue;
+    auto module = ptx::parse(text_of(entry.path()), entry.path().filename().string());
+    if (!module) continue;  // refused.txt has the reasons
+    const auto program = Program::load(*module, facts);
+    if (!program) continue;
+    for (uint32_t i = 0; i < (*program)->kernels().size(); ++i) {
+      if (!(*program)->kernels()[i].info.refusal.empty()) continue;
+      const auto code = translate(**program, i, {});
+      ASSERT_TRUE(code) << code.error().message;
+      EXPECT_FALSE(has_instruction(*code, spv::Op::OpConvertUToPtr));
+      if (std::string(KM_SPIRV_VAL).empty()) continue;
+      EXPECT_EQ(complaint(*code), "") << (*program)->kernels()[i].info.name;
+      ++made;
+    }
+  }
+  if (!std::string(KM_SPIRV_VAL).empty()) EXPECT_GE(made, 100u);
+}
+
 TEST(Translate, WhatADeviceDoesNotRoundIsRefusedWithPlaceAndReason) {
   DeviceFacts facts = lavapipe();
   facts.f32_arithmetic = Exactness::inexact;

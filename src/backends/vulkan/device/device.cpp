@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/vulkan/device/device_attributes.h"
+#include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/driver/entries.h"
 #include "backends/vulkan/driver/result.h"
 #include "base/fixed_text.h"
@@ -38,7 +39,9 @@ void fill_info(const Adapter& adapter, km_device_info* info) {
   }
   info->shared_bytes_per_block = limits.maxComputeSharedMemorySize;
   info->shared_bytes_per_block_max = limits.maxComputeSharedMemorySize;
-  copy_text(info->isa, "spirv of Vulkan " + version_text(adapter.version()));
+  const DriverInterface& interface = driver_interface();
+  copy_text(info->isa, interface.has_arena ? std::string("text of ") + interface.title
+                                           : "spirv of Vulkan " + version_text(adapter.version()));
 }
 
 }  // namespace
@@ -55,8 +58,8 @@ km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* erro
   return guarded(error, [&]() -> Status {
     KM_ASSIGN(const auto all, adapters());
     if (ordinal >= all.size()) {
-      return make_error(KM_ERROR_NO_DEVICE, "there is no device vulkan:%u: Vulkan finds %zu",
-                        ordinal, all.size());
+      return make_error(KM_ERROR_NO_DEVICE, "there is no device %s:%u: %s finds %zu",
+                        driver_interface().name, ordinal, driver_interface().title, all.size());
     }
     const Adapter& adapter = *all[ordinal];
     if (!adapter.refusal().empty()) {

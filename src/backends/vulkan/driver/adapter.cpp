@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/driver/result.h"
 
 namespace km::vulkan {
@@ -61,7 +62,8 @@ Adapter::Adapter(VkPhysicalDevice handle, uint32_t ordinal) : handle_(handle), o
   vk.vkGetPhysicalDeviceMemoryProperties2(handle_, &memory);
   memory_ = memory.memoryProperties;
   choose_queue_family();
-  refusal_ = find_refusal();
+  if (driver_interface().refusal_of != nullptr) refusal_ = driver_interface().refusal_of(handle_);
+  if (refusal_.empty()) refusal_ = find_refusal();
 }
 
 void Adapter::read_extensions() {
@@ -142,7 +144,7 @@ bool Adapter::take_bytes(uint64_t size_bytes) const {
 }
 
 std::string device_uri(const Adapter& adapter) {
-  return "vulkan:" + std::to_string(adapter.ordinal());
+  return std::string(driver_interface().name) + ":" + std::to_string(adapter.ordinal());
 }
 
 Result<std::span<const std::unique_ptr<const Adapter>>> adapters() {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/driver/result.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -134,12 +135,14 @@ Status watch_messages(PFN_vkGetInstanceProcAddr find) {
 
 }  // namespace
 
-const InstanceFunctions& instance_functions() { return g_functions; }
+namespace {
 
-Status load_instance() {
+const DriverInterface* g_interface = &kVulkanInterface;
+
+/// Opens the loader library.
+Result<PFN_vkGetInstanceProcAddr> open_loader() {
   static std::optional<Dylib> library;  // never closed; the registry loads the backend once
   const std::optional<std::string> chosen = env(EnvVar::KM_VULKAN);
-  KM_ASSIGN(const bool is_validated, env_flag(EnvVar::KM_VULKAN_VALIDATION, false));
   Result<Dylib> opened = Dylib::open(chosen.value_or(kLibrary));
   if (!opened) {
     return unavailable("the Vulkan loader cannot be opened: " + opened.error().message + "; " +
@@ -151,11 +154,31 @@ Status load_instance() {
   if (find == nullptr) {
     return unavailable(library->path() + " is no Vulkan loader: it lacks vkGetInstanceProcAddr");
   }
+  log(LogLevel::kInfo, "vulkan", "loader %s", library->path().c_str());
+  return find;
+}
+
+}  // namespace
+
+constinit const DriverInterface kVulkanInterface = {.name = "vulkan",
+                                                    .title = "Vulkan",
+                                                    .has_arena = false,
+                                                    .open = open_loader,
+                                                    .refusal_of = nullptr};
+
+const DriverInterface& driver_interface() { return *g_interface; }
+void use_driver_interface(const DriverInterface& chosen) { g_interface = &chosen; }
+
+const InstanceFunctions& instance_functions() { return g_functions; }
+
+Status load_instance() {
+  KM_ASSIGN(const bool is_wanted, env_flag(EnvVar::KM_VULKAN_VALIDATION, false));
+  const bool is_validated = is_wanted && g_interface == &kVulkanInterface;
+  KM_ASSIGN(const PFN_vkGetInstanceProcAddr find, driver_interface().open());
   KM_TRY(look_up_global(find));
   KM_TRY(create_instance(is_validated));
   KM_TRY(look_up_instance(find));
   if (is_validated) KM_TRY(watch_messages(find));
-  log(LogLevel::kInfo, "vulkan", "loader %s", library->path().c_str());
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backend/graph_node.h"
+#include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/memory/copy.h"
 #include "backends/vulkan/memory/fill.h"
 #include "backends/vulkan/memory/memory_ops.h"
@@ -26,7 +27,8 @@ Result<Steps> one(Result<Step> step) {
 }
 
 Error no_such_nodes(const char* what) {
-  return make_error(KM_ERROR_NOT_SUPPORTED, "graphs on Vulkan devices have no %s", what);
+  return make_error(KM_ERROR_NOT_SUPPORTED, "graphs on %s devices have no %s",
+                    driver_interface().title, what);
 }
 
 Result<Node> kernel_node(const kmb_kernel_node& kernel) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/module/self_test.h"
 
 namespace km::vulkan {
@@ -68,7 +69,9 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
   spirv::DeviceFacts facts;
   facts.name = adapter.name();
   facts.shared_memory_bytes = adapter.limits().maxComputeSharedMemorySize;
-  facts.has_buffer_addresses = features.v12.bufferDeviceAddress == VK_TRUE;
+  facts.has_arena = driver_interface().has_arena;
+  facts.has_buffer_addresses = !facts.has_arena && features.v12.bufferDeviceAddress == VK_TRUE;
+  facts.has_unsigned_atomics_only = facts.has_arena;  // by SPIRV-Cross
   facts.has_int8 = features.v12.shaderInt8 == VK_TRUE;
   facts.has_int16 = features.head.features.shaderInt16 == VK_TRUE;
   facts.has_int64 = features.head.features.shaderInt64 == VK_TRUE;

@@ -1,4 +1,4 @@
-// The vtable, the plugin's one exported entry point, and the start and end of the backend.
+// The vtable, and the start and end of the backend.
 #include <cstdio>
 #include <new>
 
@@ -6,6 +6,7 @@
 #include "backends/vulkan/driver/entries.h"
 #include "backends/vulkan/driver/loader.h"
 #include "backends/vulkan/stream/scheduler.h"
+#include "backends/vulkan/table/table.h"
 #include "base/callback/callback_thread.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
@@ -132,8 +133,12 @@ constexpr kmb_backend kTable = {
 };
 
 }  // namespace
-}  // namespace km::vulkan
 
-extern "C" __attribute__((visibility("default"))) const kmb_backend* km_backend_plugin() {
-  return &km::vulkan::kTable;
+const kmb_backend* table_for(const DriverInterface& chosen) {
+  static kmb_backend table = kTable;
+  use_driver_interface(chosen);
+  table.name = chosen.name;
+  return &table;
 }
+
+}  // namespace km::vulkan

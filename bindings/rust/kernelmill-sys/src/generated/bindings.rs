@@ -3092,24 +3092,24 @@ functions! {
    `out_info` is null or its struct_size is below 4.*/
     pub fn km_backend_info_get(index: u32, out_info: *mut km_backend_info) -> km_status;
     /** The number of devices of the backend of this name; with null, of all backends that are usable
- here, without Vulkan's, which are for those who name them. CUDA: cuDeviceGetCount.
+ here, without Vulkan's and OpenGL's, which are for those who name them. CUDA: cuDeviceGetCount.
 
  Blocking: no, but loading a backend takes milliseconds.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "metal", "webgpu", "opengl",
-   "opengles" or "webgl2", and the message names an alternative; KM_ERROR_BACKEND_UNAVAILABLE when
-   there is no such backend or it does not work on this machine, as the message says;
-   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
-   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "metal", "webgpu", "opengles"
+   or "webgl2", and the message says why; KM_ERROR_BACKEND_UNAVAILABLE when there is no such
+   backend or it does not work on this machine, as the message says; KM_ERROR_BUILD_MISMATCH when
+   the backend's plugin comes from another build; KM_ERROR_INVALID_ARGUMENT when `out_count` is
+   null.*/
     pub fn km_device_count(
         backend: *const ::core::ffi::c_char,
         out_count: *mut u32,
     ) -> km_status;
-    /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., "vulkan:0", or "auto": the device that
- KM_DEVICE names, otherwise the first CUDA device that works, otherwise the CPU; the log
- (KM_LOG=info) has the choice and its reason. The handle is the caller's, to be given to
+    /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., "vulkan:0", "opengl:0", or "auto": the
+ device that KM_DEVICE names, otherwise the first CUDA device that works, otherwise the CPU; the
+ log (KM_LOG=info) has the choice and its reason. The handle is the caller's, to be given to
  km_device_destroy. CUDA: cuDeviceGet.
 
  Blocking: no, but loading a backend takes milliseconds.
@@ -3118,10 +3118,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or when
    `out_device` is null; KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "metal",
-   "webgpu", "opengl", "opengles" or "webgl2", and the message names an alternative;
-   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
-   as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
-   build; KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
+   "webgpu", "opengles" or "webgl2", and the message says why; KM_ERROR_BACKEND_UNAVAILABLE when
+   there is no such backend or it does not work on this machine, as the message says;
+   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build; KM_ERROR_NO_DEVICE
+   when the backend has no device of this number.*/
     pub fn km_device_open(
         uri: *const ::core::ffi::c_char,
         out_device: *mut km_device,
