@@ -88,6 +88,7 @@ struct DeviceFacts {
   Exactness f64_fma = Exactness::inexact;
   Exactness f64_div = Exactness::inexact;
   Exactness f64_sqrt = Exactness::inexact;
+  Exactness f64_rounding = Exactness::inexact;  // to integers in f64, in all directions
   /// Comparisons of 32-bit numbers that were extended by their sign to 64 bits, with constants.
   Exactness i64_extended = Exactness::inexact;
 };

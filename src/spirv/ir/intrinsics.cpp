@@ -48,6 +48,43 @@ Value* IRBuilderBase::by_halves(Op op, Value* a) {
   return CreateOr(upper, CreateZExtOrTrunc(high, a->type));
 }
 
+Value* IRBuilderBase::rounded(uint32_t instruction, Value* a) {
+  const bool is_exact = a->type->bits() != 64 || context_.facts.f64_rounding == Exactness::exact;
+  return is_exact ? extended(instruction, a->type, {a->id}) : rounded_by_sums(instruction, a);
+}
+
+/// The sum of a magnitude and 2^52 has no place for a fraction, so that it is rounded to the
+/// nearest integer; the other directions are at most one away. Mesa 22.3's GLSL loses the sign of
+/// zeros.
+Value* IRBuilderBase::rounded_by_sums(uint32_t instruction, Value* a) {
+  Type* type = a->type;
+  Type* bits = Type::get(context_, Type::Kind::integer, 64, type->count());
+  Value* word = CreateBitCast(a, bits);
+  Value* sign = CreateAnd(word, ConstantInt::get(bits, uint64_t{1} << 63));
+  Value* size = CreateBitCast(CreateXor(word, sign), type);
+  Value* most = ConstantInt::get(type, 0x4330000000000000);  // 2^52
+  Value* one = ConstantInt::get(type, 0x3ff0000000000000);
+  const auto with_its_sign = [&](Value* magnitude) {
+    return CreateBitCast(CreateOr(CreateBitCast(magnitude, bits), sign), type);
+  };
+  Value* nearest = CreateFSub(CreateFAdd(size, most), most);
+  Value* result = nullptr;
+  if (instruction == GLSLstd450Trunc) {
+    Value* less = CreateFSub(nearest, one);
+    result = with_its_sign(CreateSelect(CreateFCmpOGT(nearest, size), less, nearest));
+  } else {
+    result = with_its_sign(nearest);
+    if (instruction == GLSLstd450Floor) {
+      result = CreateSelect(CreateFCmpOGT(result, a), CreateFSub(result, one), result);
+    } else if (instruction == GLSLstd450Ceil) {
+      // A sum of numbers with two signs is no negative zero.
+      Value* more = with_its_sign(CreateUnaryIntrinsic(Intrinsic::fabs, CreateFAdd(result, one)));
+      result = CreateSelect(CreateFCmpOLT(result, a), more, result);
+    }
+  }
+  return CreateSelect(CreateFCmpOLT(size, most), result, a);  // large ones, infinities, NaNs
+}
+
 Value* IRBuilderBase::saturated(bool subtracts, Value* a, Value* c) {
   Type* type = a->type;
   Value* sum = subtracts ? CreateSub(a, c) : CreateAdd(a, c);
@@ -104,13 +141,13 @@ Value* IRBuilderBase::CreateIntrinsic(Intrinsic::ID id, ArrayRef<Type*>, ArrayRe
       return CreateBitCast(CreateAnd(CreateBitCast(a, bits), mask), type);
     }
     case Intrinsic::ceil:
-      return extended(GLSLstd450Ceil, type, {a->id});
+      return rounded(GLSLstd450Ceil, a);
     case Intrinsic::floor:
-      return extended(GLSLstd450Floor, type, {a->id});
+      return rounded(GLSLstd450Floor, a);
     case Intrinsic::roundeven:
-      return extended(GLSLstd450RoundEven, type, {a->id});
+      return rounded(GLSLstd450RoundEven, a);
     case Intrinsic::trunc:
-      return extended(GLSLstd450Trunc, type, {a->id});
+      return rounded(GLSLstd450Trunc, a);
     case Intrinsic::fma: {
       // NoContraction makes it one operation, which is not a product and a sum.
       Value* sum = extended(GLSLstd450Fma, type, {a->id, values[1]->id, values[2]->id});

@@ -162,12 +162,12 @@ TEST(Translate, KernelsWithAnArenaAreValidAndHaveNoPointers) {
       const auto code = translate(**program, i, {});
       ASSERT_TRUE(code) << code.error().message;
       EXPECT_FALSE(has_instruction(*code, spv::Op::OpConvertUToPtr));
+      ++made;
       if (std::string(KM_SPIRV_VAL).empty()) continue;
       EXPECT_EQ(complaint(*code), "") << (*program)->kernels()[i].info.name;
-      ++made;
     }
   }
-  if (!std::string(KM_SPIRV_VAL).empty()) EXPECT_GE(made, 100u);
+  EXPECT_GE(made, 60u);
 }
 
 TEST(Translate, WhatADeviceDoesNotRoundIsRefusedWithPlaceAndReason) {

@@ -62,6 +62,23 @@ N sqrt(N a, N, N) {
   return std::sqrt(a);
 }
 
+template <class N>
+N nearest(N a, N, N) {
+  return std::nearbyint(a);
+}
+template <class N>
+N floor(N a, N, N) {
+  return std::floor(a);
+}
+template <class N>
+N ceil(N a, N, N) {
+  return std::ceil(a);
+}
+template <class N>
+N trunc(N a, N, N) {
+  return std::trunc(a);
+}
+
 /// The second operand if the first one, extended from 32 bits, is below a constant.
 int64_t choose(int64_t a, int64_t b, int64_t c) { return static_cast<int32_t>(a) < 3 ? b : c; }
 
@@ -92,6 +109,10 @@ constexpr Trial<double> kDouble[] = {
     {"fma64", "fma.rn.f64 %r, %a, %b, %c;", fma<double>, &Facts::f64_fma, Operands::for_fused},
     {"div64", "div.rn.f64 %r, %a, %b;", div<double>, &Facts::f64_div},
     {"sqrt64", "sqrt.rn.f64 %r, %a;", sqrt<double>, &Facts::f64_sqrt},
+    {"nearest64", "cvt.rni.f64.f64 %r, %a;", nearest<double>, &Facts::f64_rounding},
+    {"floor64", "cvt.rmi.f64.f64 %r, %a;", floor<double>, &Facts::f64_rounding},
+    {"ceil64", "cvt.rpi.f64.f64 %r, %a;", ceil<double>, &Facts::f64_rounding},
+    {"trunc64", "cvt.rzi.f64.f64 %r, %a;", trunc<double>, &Facts::f64_rounding},
 };
 
 constexpr Trial<int64_t> kInteger[] = {

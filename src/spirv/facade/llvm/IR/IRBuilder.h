@@ -388,6 +388,8 @@ class IRBuilderBase : public IntegerBuilder {
   Value* plus_zero(Value* a, Value* zero);
   Value* times_zero(Value* a, Value* zero);
   Value* is_nan(Value* a);
+  Value* rounded(uint32_t instruction, Value* a);
+  Value* rounded_by_sums(uint32_t instruction, Value* a);
   Value* leading_zeros(Value* a);
   Value* wide_leading_zeros(Value* a);
   Value* by_halves(spv::Op op, Value* a);
