@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_vulkan.sh PRESET [vulkan|opengl]: all kernel tests on Vulkan's software device (lavapipe), or
 # OpenGL's (llvmpipe), group by group in processes of their own, without those of
-# tests/vulkan/kernels.tsv, and on OpenGL without those of tests/opengl/kernels.tsv; then the refused ones of that
-# list, none of which may pass, how many kernels the device takes, and the demo, whose pictures must
+# tests/vulkan/kernels.tsv, and on OpenGL without those of tests/opengl/kernels.tsv; then
+# the refused ones of those lists, none of which may pass, how many kernels the device takes, and the demo, whose pictures must
 # be the CPU's. In checked contexts;
 # CHECKED=0: in those without checks. OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows
 # it, JOBS=N runs so many at once, LIMIT_S=N is the processor time that a test may take, nearly all
@@ -93,7 +93,8 @@ if [[ -z ${GROUPS_ONLY:-} ]]; then
     status=1
     tail -n 20 "$out/refused.txt"
   }
-  tests/vulkan/count_kernels.py "$build/bin/kernelmill" --device "$interface:0" --least 300 || status=1
+  tests/vulkan/count_kernels.py "$build/bin/kernelmill" --device "$interface:0" --least 300 ||
+    status=1
   for device in cpu "$interface:0"; do
     folder=$out/demo-${device%:0}
     rm -rf "$folder"

@@ -18,7 +18,7 @@
 
 namespace km::opengl {
 
-/// What a driver tells of one display's device.
+/// A Renderer has the facts that a driver tells of one display's device.
 struct Renderer {
   Display display = nullptr;
   std::string name, version, refusal;  // refusal: why no context can be made; empty: one can

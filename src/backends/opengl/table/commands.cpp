@@ -13,7 +13,7 @@ CommandBuffer& recorded(VkCommandBuffer commands) {
   return *reinterpret_cast<CommandBuffer*>(commands);
 }
 
-void destroy_device(VkDevice device, const VkAllocationCallbacks*) { delete &device_of(device); }
+void destroy_device(VkDevice device, const VkAllocationCallbacks*) { destroyed<Device>(device); }
 void get_queue(VkDevice device, uint32_t, uint32_t, VkQueue* queue) {
   *queue = reinterpret_cast<VkQueue>(device);
 }
@@ -24,11 +24,11 @@ VkResult wait_idle(VkDevice device) {
 
 VkResult create_semaphore(VkDevice, const VkSemaphoreCreateInfo*, const VkAllocationCallbacks*,
                           VkSemaphore* out) {
-  *out = reinterpret_cast<VkSemaphore>(new Timeline);
+  *out = handle_of<VkSemaphore>(std::make_unique<Timeline>());
   return VK_SUCCESS;
 }
 void destroy_semaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallbacks*) {
-  delete object_of<Timeline>(semaphore);
+  destroyed<Timeline>(semaphore);
 }
 VkResult wait_semaphores(VkDevice, const VkSemaphoreWaitInfo* info, uint64_t) {
   return object_of<Timeline>(info->pSemaphores[0])->wait(info->pValues[0]);
@@ -39,11 +39,11 @@ using CommandPool = std::vector<std::unique_ptr<CommandBuffer>>;
 
 VkResult create_pool(VkDevice, const VkCommandPoolCreateInfo*, const VkAllocationCallbacks*,
                      VkCommandPool* out) {
-  *out = reinterpret_cast<VkCommandPool>(new CommandPool);
+  *out = handle_of<VkCommandPool>(std::make_unique<CommandPool>());
   return VK_SUCCESS;
 }
 void destroy_pool(VkDevice, VkCommandPool pool, const VkAllocationCallbacks*) {
-  delete object_of<CommandPool>(pool);
+  destroyed<CommandPool>(pool);
 }
 VkResult allocate_commands(VkDevice, const VkCommandBufferAllocateInfo* info,
                            VkCommandBuffer* out) {
@@ -75,11 +75,13 @@ VkResult submit(VkQueue queue, uint32_t, const VkSubmitInfo* info, VkFence) {
 
 VkResult create_queries(VkDevice, const VkQueryPoolCreateInfo* info, const VkAllocationCallbacks*,
                         VkQueryPool* out) {
-  *out = reinterpret_cast<VkQueryPool>(new Queries{std::vector<uint64_t>(info->queryCount)});
+  auto queries = std::make_unique<Queries>();
+  queries->times_ns.resize(info->queryCount);
+  *out = handle_of<VkQueryPool>(std::move(queries));
   return VK_SUCCESS;
 }
 void destroy_queries(VkDevice, VkQueryPool queries, const VkAllocationCallbacks*) {
-  delete object_of<Queries>(queries);
+  destroyed<Queries>(queries);
 }
 VkResult get_results(VkDevice, VkQueryPool queries, uint32_t first, uint32_t count, size_t,
                      void* out, VkDeviceSize, VkQueryResultFlags) {

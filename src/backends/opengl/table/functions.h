@@ -52,4 +52,15 @@ Object* object_of(Handle handle) {
   return reinterpret_cast<Object*>(handle);
 }
 
+/// A new object, whose handle owns it until destroyed() ends it.
+template <class Handle, class Object>
+Handle handle_of(std::unique_ptr<Object> object) {
+  return reinterpret_cast<Handle>(object.release());
+}
+/// Ends an object with its handle, which may be null.
+template <class Object, class Handle>
+void destroyed(Handle handle) {
+  const std::unique_ptr<Object> last(object_of<Object>(handle));
+}
+
 }  // namespace km::opengl

@@ -9,12 +9,14 @@ namespace {
 
 VkResult create_buffer(VkDevice, const VkBufferCreateInfo* info, const VkAllocationCallbacks*,
                        VkBuffer* out) {
-  *out = reinterpret_cast<VkBuffer>(new Buffer{info->size, 0});
+  auto buffer = std::make_unique<Buffer>();
+  buffer->size_bytes = info->size;
+  *out = handle_of<VkBuffer>(std::move(buffer));
   return VK_SUCCESS;
 }
 
 void destroy_buffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) {
-  delete object_of<Buffer>(buffer);
+  destroyed<Buffer>(buffer);
 }
 
 void get_buffer_needs(VkDevice, VkBuffer buffer, VkMemoryRequirements* out) {
@@ -29,7 +31,9 @@ VkResult allocate_memory(VkDevice device, const VkMemoryAllocateInfo* info,
                          const VkAllocationCallbacks*, VkDeviceMemory* out) {
   const std::optional<uint64_t> offset = device_of(device).ranges().take(info->allocationSize);
   if (!offset) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  *out = reinterpret_cast<VkDeviceMemory>(new Memory{*offset});
+  auto memory = std::make_unique<Memory>();
+  memory->offset_bytes = *offset;
+  *out = handle_of<VkDeviceMemory>(std::move(memory));
   return VK_SUCCESS;
 }
 

@@ -11,12 +11,13 @@ namespace {
 
 VkResult create_shader(VkDevice, const VkShaderModuleCreateInfo* info, const VkAllocationCallbacks*,
                        VkShaderModule* out) {
-  *out = reinterpret_cast<VkShaderModule>(
-      new Shader{{info->pCode, info->pCode + info->codeSize / sizeof(uint32_t)}});
+  auto shader = std::make_unique<Shader>();
+  shader->words.assign(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
+  *out = handle_of<VkShaderModule>(std::move(shader));
   return VK_SUCCESS;
 }
 void destroy_shader(VkDevice, VkShaderModule shader, const VkAllocationCallbacks*) {
-  delete object_of<Shader>(shader);
+  destroyed<Shader>(shader);
 }
 
 VkResult create_layout(VkDevice, const VkPipelineLayoutCreateInfo*, const VkAllocationCallbacks*,
@@ -61,7 +62,9 @@ VkResult create_pipelines(VkDevice device, VkPipelineCache, uint32_t,
   uint32_t program = 0;
   device_of(device).worker().run([&](const GlFunctions& gl) { program = link_program(gl, *text); });
   if (program == 0) return VK_ERROR_FEATURE_NOT_PRESENT;
-  *out = reinterpret_cast<VkPipeline>(new Pipeline{program});
+  auto pipeline = std::make_unique<Pipeline>();
+  pipeline->program = program;
+  *out = handle_of<VkPipeline>(std::move(pipeline));
   return VK_SUCCESS;
 }
 void destroy_pipeline(VkDevice device, VkPipeline handle, const VkAllocationCallbacks*) {
