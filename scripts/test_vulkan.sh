@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# test_vulkan.sh PRESET [vulkan|opengl]: all kernel tests on Vulkan's software device (lavapipe), or
-# OpenGL's (llvmpipe), group by group in processes of their own, without those of
-# tests/vulkan/kernels.tsv, and on OpenGL without those of tests/opengl/kernels.tsv; then
-# the refused ones of those lists, none of which may pass, how many kernels the device takes, and the demo, whose pictures must
-# be the CPU's. In checked contexts;
-# CHECKED=0: in those without checks. OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows
-# it, JOBS=N runs so many at once, LIMIT_S=N is the processor time that a test may take, nearly all
-# of it the driver's compiler's, and HANG_S=N how long a group may take by the clock. A test that
-# takes longer, or crashes, is counted as ended, and the rest of its group runs.
+# test_vulkan.sh PRESET [vulkan|opengl]: all kernel tests on Vulkan's software device (lavapipe),
+# or OpenGL's (llvmpipe), group by group in processes of their own, without those of
+# tests/vulkan/kernels.tsv, and on OpenGL without those of tests/opengl/kernels.tsv; then the
+# refused ones of those lists, none of which may pass, how many kernels the device takes, and the
+# demo, whose pictures must be the CPU's. In checked contexts; CHECKED=0: in those without checks.
+# OUT=FOLDER keeps what each wrote, GROUPS_ONLY='A B' narrows it, JOBS=N runs so many at once,
+# LIMIT_S=N is the processor time that a test may take, nearly all of it the driver's compiler's,
+# and HANG_S=N how long a group may take by the clock. A test that takes longer, or crashes, is
+# counted as ended, and the rest of its group runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
