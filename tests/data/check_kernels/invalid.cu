@@ -59,6 +59,23 @@ KERNEL sound_memory_freed(int* a, int* b, int n) {
   free(p);
 }
 
+// Accesses at constant distances, of which the first one's test may do for all.
+KERNEL memory_last_of_three(int* a, int* b, int n) {
+  b[I] = a[I] + 2 * a[I + 256] + 3 * a[I + 513];
+}
+KERNEL sound_memory_last_of_three(int* a, int* b, int n) {
+  b[I] = a[I] + 2 * a[I + 256] + 3 * a[I + 512];
+}
+
+KERNEL memory_first_of_three_indirect(int* a, int* b, int n) {
+  const int index = a[I] + static_cast<int>(I);
+  b[I] = a[index + 8] + 2 * a[index + 4] + 3 * a[index - 1];
+}
+KERNEL sound_memory_first_of_three_indirect(int* a, int* b, int n) {
+  const int index = a[I] + static_cast<int>(I);
+  b[I] = a[index + 8] + 2 * a[index + 4] + 3 * a[index];
+}
+
 // Memory of the heap for kernels.
 KERNEL leak_of_malloc(int* a, int* b, int n) {
   int* const p = static_cast<int*>(malloc(8));

@@ -165,3 +165,36 @@ KERNEL sound_init_register_is_padding(int* a, int* b, int n) {
                "r"(n)
                : "memory");
 }
+
+// Reads at constant distances, of which the first one's test may do for all.
+KERNEL init_one_of_four(int* a, int* b, int n) {
+  __shared__ int s[4][128];
+  s[0][T] = s[1][T] = s[3][T] = T;
+  if (n == 0) s[2][T] = T;
+  __syncthreads();
+  b[I] = s[0][T] + 2 * s[1][T] + 3 * s[2][T] + 4 * s[3][T];
+}
+KERNEL sound_init_one_of_four(int* a, int* b, int n) {
+  __shared__ int s[4][128];
+  s[0][T] = s[1][T] = s[3][T] = T;
+  if (n != 0) s[2][T] = T;
+  __syncthreads();
+  b[I] = s[0][T] + 2 * s[1][T] + 3 * s[2][T] + 4 * s[3][T];
+}
+
+KERNEL init_last_of_four_in_later_block(int* a, int* b, int n) {
+  __shared__ int s[4][128];
+  s[0][T] = s[1][T] = s[2][T] = T;
+  if (blockIdx.x < 3) s[3][T] = T;
+  __syncthreads();
+  const int column = a[I] + 127 - T;
+  b[I] = s[0][column] + 2 * s[1][column] + 3 * s[2][column] + 4 * s[3][column];
+}
+KERNEL sound_init_last_of_four_in_later_block(int* a, int* b, int n) {
+  __shared__ int s[4][128];
+  s[0][T] = s[1][T] = s[2][T] = T;
+  s[3][T] = T;
+  __syncthreads();
+  const int column = a[I] + 127 - T;
+  b[I] = s[0][column] + 2 * s[1][column] + 3 * s[2][column] + 4 * s[3][column];
+}

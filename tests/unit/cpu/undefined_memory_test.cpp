@@ -16,7 +16,11 @@ class UndefinedMemoryTest : public testing::Test {
 
   ~UndefinedMemoryTest() override { memory_.define(kBegin, kBytes); }
   void set(uint64_t at, uint64_t size_bytes, bool is_undefined) {
-    is_undefined ? memory_.add(kBegin + at, size_bytes) : memory_.define(kBegin + at, size_bytes);
+    if (is_undefined) {
+      memory_.add(kBegin + at, size_bytes);
+    } else {
+      memory_.define(kBegin + at, size_bytes);
+    }
     std::fill_n(model_.begin() + static_cast<int64_t>(at), size_bytes, is_undefined);
   }
   /// The first undefined byte at or after `at`.
@@ -36,6 +40,27 @@ TEST_F(UndefinedMemoryTest, UnknownMemoryIsDefined) {
   EXPECT_EQ(found.begin, kBegin);
   EXPECT_EQ(found.size_bytes, kBytes);
   EXPECT_EQ(memory_.defined_around(kBegin + 5000, all, 16).begin, kBegin + 5000 - 16);
+}
+
+TEST_F(UndefinedMemoryTest, SharedMemoryOfABlock) {
+  std::mt19937 random(2);
+  for (int block = 0; block < 200; ++block) {
+    // It begins anew with each block, whatever the one before has left undefined.
+    memory_.begin_shared(kBegin, kBytes);
+    std::fill(model_.begin(), model_.end(), true);
+    for (int store = 0; store < 40; ++store) {
+      const uint64_t at = random() % kBytes;
+      const uint64_t size_bytes = std::min(kBytes - at, 1 + random() % 700);
+      EXPECT_EQ(memory_.define_shared(kBegin + at, size_bytes),
+                next_undefined(at) < at + size_bytes);
+      std::fill_n(model_.begin() + static_cast<int64_t>(at), size_bytes, false);
+      const uint64_t from = random() % kBytes;
+      EXPECT_EQ(memory_.first_undefined(kBegin + from, kBytes - from), next_undefined(from) - from);
+    }
+  }
+  EXPECT_TRUE(memory_.define_shared(kBegin, kBytes));
+  EXPECT_FALSE(memory_.define_shared(kBegin, kBytes));
+  EXPECT_EQ(memory_.first_undefined(kBegin, kBytes), kBytes);
 }
 
 TEST_F(UndefinedMemoryTest, AgreesWithTheModel) {

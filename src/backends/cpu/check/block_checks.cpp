@@ -120,9 +120,10 @@ void BlockChecks::begin(const Block& block) {
   shared_ = {block.shared, piece_.get(), shared_.era + 1};
   if (block_.cluster != nullptr) block_.cluster->push_back(shared_);
   touched_.begin(block.launch->touched());
-  if (has_tool(simt::check_tool::kInit)) {
-    UndefinedMemory::instance().add(block.shared.begin, size_bytes);
-  }
+  if (!has_tool(simt::check_tool::kInit)) return;
+  UndefinedMemory& memory = UndefinedMemory::instance();
+  if (block_.cluster != nullptr) return memory.add(block.shared.begin, size_bytes);
+  memory.begin_shared(block.shared.begin, size_bytes);
 }
 
 template <typename Action>
@@ -151,19 +152,27 @@ void BlockChecks::note_access(const AccessReport& report) {
   for_segments(report, [&](const Segment& segment) { note_segment(report, segment); });
 }
 
-void BlockChecks::note_content(const AccessReport& report) {
+/// Notes that memory is written. Returns true if some of it was undefined.
+bool BlockChecks::define(uint64_t address, uint64_t size_bytes) const {
+  UndefinedMemory& memory = UndefinedMemory::instance();
+  const bool is_own = block_.cluster == nullptr && shared_.memory.holds(address, size_bytes);
+  return is_own ? memory.define_shared(address, size_bytes) : memory.define(address, size_bytes);
+}
+
+bool BlockChecks::note_content(const AccessReport& report) {
   const simt::AccessNote& note = *report.note;
   UndefinedMemory& memory = UndefinedMemory::instance();
   const auto first = static_cast<uint32_t>(std::countr_zero(report.lanes));
   const uint32_t row = report.lanes >> first;
   if ((note.flags & flag::kConsecutive) != 0 && (row & (row + 1)) == 0) {
     const uint64_t size_bytes = uint64_t{note.size_bytes} * std::popcount(row);
-    if (note.kind == AccessKind::write) return memory.define(report.addresses[first], size_bytes);
-    if (memory.first_undefined(report.addresses[first], size_bytes) == size_bytes) return;
+    if (note.kind == AccessKind::write) return define(report.addresses[first], size_bytes);
+    if (memory.first_undefined(report.addresses[first], size_bytes) == size_bytes) return false;
   } else if (memory.are_defined(report.addresses, report.lanes, note.size_bytes)) {
-    return;
+    return false;
   }
   for_segments(report, [&](const Segment& segment) { note_content(report, segment); });
+  return true;
 }
 
 /// The segment that begins at a lane. Writes of equal addresses stay apart, because they race.
@@ -313,7 +322,7 @@ void BlockChecks::note_fence(uint32_t thread, simt::MemoryScope scope) {
 /// Tests the content of what is read, and notes that it is told or written.
 void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNote& note,
                                const AddressRange& all) {
-  UndefinedMemory& memory = UndefinedMemory::instance();
+  const UndefinedMemory& memory = UndefinedMemory::instance();
   const bool is_store = note.kind == AccessKind::write;
   if (!is_store && (note.flags & flag::kCopied) == 0) {
     const uint64_t at = memory.first_undefined(all.begin, all.size_bytes);
@@ -331,7 +340,7 @@ void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNot
   } else if (!is_store) {
     return;
   }
-  memory.define(all.begin, all.size_bytes);
+  define(all.begin, all.size_bytes);
 }
 
 /// Tests the memory for races, line by line.

@@ -67,8 +67,9 @@ class BlockChecks {
   }
   /// Tests accesses for races, before they are made.
   void note_access(const AccessReport& report);
-  /// Tests the content of what is read, and notes what is written.
-  void note_content(const AccessReport& report);
+  /// Tests the content of what is read, and notes what is written. Returns true if some of that
+  /// memory was undefined.
+  bool note_content(const AccessReport& report);
   /// Tests accesses of any size, with their content, before they are made.
   void note_ranges(const AccessReport& report);
   /// Notes that a thread uses a register that nothing has written.
@@ -99,6 +100,7 @@ class BlockChecks {
   void note_segment(const AccessReport& report, const Segment& segment);
   void note_masked(const AccessReport& report, uint32_t lane);
   void note_range(const AccessReport& report, uint32_t lane, const AddressRange& range);
+  bool define(uint64_t address, uint64_t size_bytes) const;
   void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,
                     const AddressRange& all);

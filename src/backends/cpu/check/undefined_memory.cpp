@@ -47,7 +47,8 @@ uint64_t UndefinedMemory::Part::set_in_word(uint64_t first, uint64_t count, bool
   return static_cast<uint64_t>(std::popcount((before ^ wanted) & mask));
 }
 
-void UndefinedMemory::Part::set(uint64_t first, uint64_t last, bool is_undefined) {
+/// Returns true if some bytes have changed.
+bool UndefinedMemory::Part::set(uint64_t first, uint64_t last, bool is_undefined) {
   KM_ASSERT(first <= last && last <= kBytes, "bytes are set that the part does not have");
   uint64_t changed = 0;
   while (first < last) {
@@ -55,9 +56,39 @@ void UndefinedMemory::Part::set(uint64_t first, uint64_t last, bool is_undefined
     changed += set_in_word(first, count, is_undefined);
     first += count;
   }
-  if (changed == 0) return;
+  if (changed == 0) return false;
   const auto more = static_cast<uint32_t>(is_undefined ? changed : 0 - changed);
   undefined_bytes.fetch_add(more, std::memory_order_relaxed);
+  return true;
+}
+
+/// Makes these bytes undefined and no others. The number is set, not changed, because what defines
+/// all memory meanwhile (BLAS in another stream) may miscount with define_shared().
+void UndefinedMemory::Part::begin_shared(uint64_t first, uint64_t last) {
+  for (uint64_t at = first; at < last;) {
+    const uint64_t begin = at % kWordBits, count = std::min(kWordBits - begin, last - at);
+    words[at / kWordBits].store(bits(begin, count), std::memory_order_relaxed);
+    at += count;
+  }
+  undefined_bytes.store(static_cast<uint32_t>(last - first), std::memory_order_relaxed);
+}
+
+bool UndefinedMemory::Part::define_shared(uint64_t first, uint64_t last) {
+  uint64_t changed = 0;
+  while (first < last) {
+    const uint64_t begin = first % kWordBits, count = std::min(kWordBits - begin, last - first);
+    std::atomic<uint64_t>& word = words[first / kWordBits];
+    const uint64_t before = word.load(std::memory_order_relaxed), mask = bits(begin, count);
+    if ((before & mask) != 0) {
+      changed += static_cast<uint64_t>(std::popcount(before & mask));
+      word.store(before & ~mask, std::memory_order_relaxed);
+    }
+    first += count;
+  }
+  if (changed == 0) return false;
+  const uint32_t left = undefined_bytes.load(std::memory_order_relaxed);
+  undefined_bytes.store(left - static_cast<uint32_t>(changed), std::memory_order_relaxed);
+  return true;
 }
 
 /// True if the bytes are defined. Most are of one word.
@@ -94,16 +125,39 @@ uint64_t UndefinedMemory::Part::after_last_undefined(uint64_t first, uint64_t la
   return first;
 }
 
-void UndefinedMemory::set(uint64_t address, uint64_t size_bytes, bool is_undefined) {
+void UndefinedMemory::begin_shared(uint64_t address, uint64_t size_bytes) {
+  for (const uint64_t end = address + size_bytes; address < end;) {
+    const uint64_t last = std::min(end, part_end(address)), base = part_begin(address);
+    if (Part* const part = parts_.make(address)) part->begin_shared(address - base, last - base);
+    address = last;
+  }
+}
+
+bool UndefinedMemory::define_shared(uint64_t address, uint64_t size_bytes) {
+  bool changes = false;
+  for (const uint64_t end = address + size_bytes; address < end;) {
+    const uint64_t last = std::min(end, part_end(address)), base = part_begin(address);
+    Part* const part = parts_.find(address);
+    if (part != nullptr && !part->is_defined()) {
+      changes = part->define_shared(address - base, last - base) || changes;
+    }
+    address = last;
+  }
+  return changes;
+}
+
+bool UndefinedMemory::set(uint64_t address, uint64_t size_bytes, bool is_undefined) {
+  bool changes = false;
   for (const uint64_t end = address + size_bytes; address < end;) {
     const uint64_t last = std::min(end, part_end(address));
     Part* const part = is_undefined ? parts_.make(address) : parts_.find(address);
     const uint64_t base = part_begin(address);
     if (part != nullptr && (is_undefined || !part->is_defined())) {
-      part->set(address - base, last - base, is_undefined);
+      changes = part->set(address - base, last - base, is_undefined) || changes;
     }
     address = last;
   }
+  return changes;
 }
 
 uint64_t UndefinedMemory::first_undefined(uint64_t address, uint64_t size_bytes) const {

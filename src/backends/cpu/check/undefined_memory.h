@@ -22,8 +22,12 @@ class UndefinedMemory {
 
   /// New memory, whose content is undefined.
   void add(uint64_t address, uint64_t size_bytes) { set(address, size_bytes, true); }
-  /// Memory that has been written, or that is freed.
-  void define(uint64_t address, uint64_t size_bytes) { set(address, size_bytes, false); }
+  /// Memory that has been written, or that is freed. Returns true if some of it was undefined.
+  bool define(uint64_t address, uint64_t size_bytes) { return set(address, size_bytes, false); }
+  /// A block's shared memory, which one thread uses: all of it is undefined, and nothing beside it.
+  void begin_shared(uint64_t address, uint64_t size_bytes);
+  /// define() for such memory, without the cost of other threads.
+  bool define_shared(uint64_t address, uint64_t size_bytes);
   /// Memory that has been copied: the copy of an undefined byte is undefined.
   void copy(uint64_t to, uint64_t from, uint64_t size_bytes);
   /// Defines all memory, because something was written that nobody knows.
@@ -45,7 +49,9 @@ class UndefinedMemory {
 
     Part(uint64_t /*begin*/, uint64_t size_bytes);
     uint64_t set_in_word(uint64_t first, uint64_t count, bool is_undefined);
-    void set(uint64_t first, uint64_t last, bool is_undefined);
+    bool set(uint64_t first, uint64_t last, bool is_undefined);
+    void begin_shared(uint64_t first, uint64_t last);
+    bool define_shared(uint64_t first, uint64_t last);
     bool holds_defined(uint64_t first, uint64_t size_bytes) const;
     uint64_t first_undefined(uint64_t first, uint64_t last) const;
     uint64_t after_last_undefined(uint64_t first, uint64_t last) const;
@@ -56,7 +62,7 @@ class UndefinedMemory {
   };
 
   UndefinedMemory() = default;
-  void set(uint64_t address, uint64_t size_bytes, bool is_undefined);
+  bool set(uint64_t address, uint64_t size_bytes, bool is_undefined);
   uint64_t begin_of_defined(uint64_t address, uint64_t least) const;
 
   static inline std::atomic<bool> is_used_{false};

@@ -44,8 +44,11 @@ uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint
 void note_content(const Transfer& transfer, uint64_t to, uint64_t from, uint64_t size_bytes) {
   if (!UndefinedMemory::is_used()) [[likely]]
     return;
-  if (transfer.is_fill()) return UndefinedMemory::instance().define(to, size_bytes);
-  UndefinedMemory::instance().copy(to, from, size_bytes);
+  if (transfer.is_fill()) {
+    UndefinedMemory::instance().define(to, size_bytes);
+  } else {
+    UndefinedMemory::instance().copy(to, from, size_bytes);
+  }
 }
 
 bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {

@@ -97,10 +97,16 @@ void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t 
 void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                     const simt::AccessNote* note, uint64_t extent_bytes, uint64_t* out_range) {
   if (lanes == 0) return;
+  bool was_undefined = false;
   with_checks(state, [&](BlockChecks& checks) {
-    checks.note_content({addresses, lanes, state->first_thread, note, nullptr, 0});
+    was_undefined = checks.note_content({addresses, lanes, state->first_thread, note, nullptr, 0});
   });
   if (out_range == nullptr) return;
+  if (was_undefined) {  // and most often so is what the place writes next
+    out_range[0] = UINT64_MAX;
+    out_range[1] = 0;
+    return;
+  }
   const Executor& executor = executor_of(state);
   // A place that misses again gets more, so that few calls find all of a large allocation.
   constexpr uint64_t kLeastBytes = 64 << 10;

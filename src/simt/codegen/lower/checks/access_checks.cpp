@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 
 #include "simt/codegen/lower/lanes/lane_helpers.h"
 #include "simt/plan/memory/lane_runs.h"
@@ -30,7 +29,7 @@ Address AccessChecks::check_access(const Inst& inst, Address address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
   const bool goes_on = (plan_.variant.tools & check_tool::kMemory) != 0;
   if (goes_on && access.space != ptx::Space::param) return replace_invalid(inst, access, address);
-  if (is_side_by_side(access)) {
+  if (joint_.are_side_by_side(access)) {
     check_alignment(addresses_.in_first_lane(address), access.size_bytes);
     address = addresses_.side_by_side(address);
   } else {
@@ -42,53 +41,11 @@ Address AccessChecks::check_access(const Inst& inst, Address address) {
   return address;
 }
 
-/// True if the elements of the accessed memory lie side by side.
-bool AccessChecks::is_side_by_side(const MemoryAccess& access) const {
-  return access.space == ptx::Space::local && plan_.layout->is_side_by_side();
-}
-
 /// The bytes from the first to the end of the last element of a lane.
 uint64_t AccessChecks::extent_bytes(const MemoryAccess& access) const {
-  if (!is_side_by_side(access)) return access.size_bytes;
+  if (!joint_.are_side_by_side(access)) return access.size_bytes;
   const uint64_t element_bytes = plan_.layout->local_element_bytes;
   return (access.size_bytes - element_bytes) * lanes_ + element_bytes;
-}
-
-/// Collects the accesses of the current basic block. The first access of a basic block does this
-/// for all of them.
-void AccessChecks::note_block_accesses() {
-  if (block_accesses_.block == position_.block) return;
-  block_accesses_ = {position_.block, {}, {}};
-  const auto& insts = kernel_.blocks[position_.block].insts;
-  for (size_t i = 0; i < insts.size(); ++i) {
-    const Opcode opcode = insts[i].ptx->opcode;
-    if (opcode == Opcode::call || opcode == Opcode::trap) block_accesses_.stops.push_back(i);
-    const auto access = memory_access(kernel_, insts[i]);
-    if (!access || access->place->reg == ptx::kNone) continue;
-    const ValueId base = insts[i].read(access->place->reg);
-    block_accesses_.places[{base, access->space}].emplace_back(i, *access);
-  }
-}
-
-/// The accesses that are tested together with this one: it comes first, and the others surely
-/// follow it in the basic block, at constant distances from its address. One test then replaces
-/// several.
-std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
-                                                          const MemoryAccess& access) {
-  std::vector<MemoryAccess> list{access};
-  const auto& insts = kernel_.blocks[position_.block].insts;
-  const std::less<const Inst*> before;
-  const bool is_here = !before(&inst, insts.data()) && before(&inst, insts.data() + insts.size());
-  if (access.place->reg == ptx::kNone || !is_here) return list;
-  note_block_accesses();
-  const auto at = static_cast<size_t>(&inst - insts.data());
-  const auto& stops = block_accesses_.stops;
-  const auto stop = std::upper_bound(stops.begin(), stops.end(), at);
-  for (const auto& [place, each] :
-       block_accesses_.places[{inst.read(access.place->reg), access.space}]) {
-    if (place > at && (stop == stops.end() || place < *stop)) list.push_back(each);
-  }
-  return list;
 }
 
 /// The address that decides for the whole packet whether an access is aligned, because the
@@ -128,12 +85,12 @@ void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) 
 void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
                                const Address& address) {
   // Side by side, other accesses are at other distances than their offsets say.
-  const bool is_alone = is_side_by_side(access) || access.place->reg == ptx::kNone;
+  const bool is_alone = joint_.are_side_by_side(access) || access.place->reg == ptx::kNone;
   if (!is_alone && !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
     return;
   }
   const std::vector<MemoryAccess> together =
-      is_alone ? std::vector<MemoryAccess>{access} : accesses_together(inst, access);
+      is_alone ? std::vector<MemoryAccess>{access} : joint_.list_from(inst, access);
   int64_t low = 0, high = 0;  // relative to this access
   for (const MemoryAccess& each : together) {
     const int64_t offset = each.place->offset - access.place->offset;
@@ -180,38 +137,75 @@ llvm::Value* AccessChecks::is_misaligned(const Address& address, uint64_t size_b
   return builder_.any(misaligned_lanes(addresses_.lanes_of(address), size_bytes));
 }
 
+/// No lane accesses invalid memory.
+AccessChecks::Found AccessChecks::none_invalid(const Address& address) {
+  auto* row = vector_of(b_.getInt64Ty());
+  return {b_.getFalse(),
+          address.lanes != nullptr ? address.lanes : llvm::Constant::getNullValue(row)};
+}
+
+/// Tests an access by itself, and asks the runtime if it is in no range that its place knows.
+AccessChecks::Found AccessChecks::find_invalid(const Inst& inst, const MemoryAccess& access,
+                                               const Address& address, const InvalidTest& test) {
+  const auto [least, most] = extremes_of(address.offsets, lanes_);
+  Value* suspicious = reports_.outside_range(address, test.range, least);
+  if (test.misaligned != nullptr) suspicious = b_.CreateOr(suspicious, test.misaligned);
+  auto* row = vector_of(b_.getInt64Ty());
+  auto* addresses = builder_.variable(row, "addresses");
+  const auto ask = [&]() -> Found {
+    b_.CreateStore(addresses_.lanes_of(address), addresses);
+    Value* bad = reports_.call_filter(
+        note_of(inst, access), {addresses, access.held_bytes, test.extent_bytes, test.range});
+    return {b_.CreateICmpNE(bad, i32(0)), b_.CreateLoad(row, addresses)};
+  };
+  return builder_.choose(suspicious, ask, [&] { return none_invalid(address); });
+}
+
+/// Tests an access. The first one of a group tests the memory of the others as well, so that they
+/// need no test if all is in one range.
+AccessChecks::Found AccessChecks::find_invalid(const Inst& inst, const MemoryAccess& access,
+                                               const Address& address) {
+  const std::pair<int64_t, int64_t> extremes = extremes_of(address.offsets, lanes_);
+  const uint64_t own_bytes =
+      static_cast<uint64_t>(extremes.second - extremes.first) + access.size_bytes;
+  const InvalidTest own{empty_range(builder_), own_bytes,
+                        is_misaligned(address, access.size_bytes)};
+  JointAccesses::Group* const group = joint_.group_of(inst, access);
+  if (group == nullptr) return find_invalid(inst, access, address, own);
+  const bool is_first = group->first == &inst;
+  auto* joint = is_first ? empty_range(builder_) : nullptr;
+  const int64_t low_bytes = extremes.first + group->low_bytes;
+  Value* is_unsure =
+      is_first ? reports_.outside_range(address, joint, low_bytes) : group->may_be_invalid;
+  if (own.misaligned != nullptr) is_unsure = b_.CreateOr(is_unsure, own.misaligned);
+  const auto known = [&]() -> Found {
+    Found none = none_invalid(address);
+    none.push_back(b_.getFalse());
+    return none;
+  };
+  const auto test = [&]() -> Found {
+    Found found = find_invalid(inst, access, address, own);
+    if (!is_first) return found.push_back(b_.getTrue()), found;
+    reports_.narrow_range(own.range, joint, group->extent_bytes(extremes) - own_bytes);
+    found.push_back(reports_.outside_range(address, joint, low_bytes));
+    return found;
+  };
+  const Found found = builder_.choose(b_.CreateNot(is_unsure), known, test);
+  if (is_first) group->may_be_invalid = found[2];
+  return found;
+}
+
 /// Tests an access for the checker, which goes on: lanes at invalid addresses get that of memory
 /// that nobody uses.
 Address AccessChecks::replace_invalid(const Inst& inst, const MemoryAccess& access,
                                       const Address& address) {
-  const auto [least, most] = extremes_of(address.offsets, lanes_);
-  const auto high = most + static_cast<int64_t>(access.size_bytes);
-  auto* range = empty_range(builder_);
-  Value* suspicious = reports_.outside_range(address, range, least);
-  if (Value* misaligned = is_misaligned(address, access.size_bytes)) {
-    suspicious = b_.CreateOr(suspicious, misaligned);
-  }
-  auto* row = vector_of(b_.getInt64Ty());
-  auto* addresses = builder_.variable(row, "addresses");
-  const AccessReports::Tested tested{addresses, access.held_bytes,
-                                     static_cast<uint64_t>(high - least), range};
-  const auto test = [&]() -> CodeBuilder::Values {
-    b_.CreateStore(addresses_.lanes_of(address), addresses);
-    Value* bad = reports_.call_filter(note_of(inst, access), tested);
-    return {b_.CreateICmpNE(bad, i32(0)), b_.CreateLoad(row, addresses)};
-  };
+  const Found found = find_invalid(inst, access, address);
   Address safe = address;
   safe.forget_forms();
   if (address.lanes != nullptr) {
-    safe.lanes = builder_.choose(suspicious, test, [&]() -> CodeBuilder::Values {
-      return {b_.getFalse(), address.lanes};
-    })[1];
+    safe.lanes = found[1];
     return safe;
   }
-  const auto none = [&]() -> CodeBuilder::Values {
-    return {b_.getFalse(), llvm::Constant::getNullValue(row)};
-  };
-  const CodeBuilder::Values found = builder_.choose(suspicious, test, none);
   if (address.offsets == nullptr) {
     Value* first = builder_.of_first_lane(found[1], mask_bits());
     safe.base = b_.CreateSelect(found[0], first, address.base);

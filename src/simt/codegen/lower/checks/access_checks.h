@@ -2,13 +2,13 @@
 // itself.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "simt/codegen/lower/checks/access_reports.h"
+#include "simt/codegen/lower/checks/joint_accesses.h"
 #include "simt/codegen/lower/checks/privatized_memory.h"
 
 namespace km::simt {
@@ -37,10 +37,14 @@ class AccessChecks : private EmitterBase {
         frame_(frame),
         addresses_(addresses),
         privatized_(privatized),
-        reports_(builder, plan, frame, addresses) {}
+        joint_(builder, plan),
+        reports_(builder, plan, frame, addresses, joint_) {}
 
   /// Starts a basic block, in which no base has been tested yet.
-  void begin_block() { checked_bases_.clear(); }
+  void begin_block() {
+    checked_bases_.clear();
+    joint_.begin_block();
+  }
   /// The reports of accesses that have passed the tests, for the checker.
   AccessReports& reports() { return reports_; }
   /// Tests alignment and memory of a load, store or atomic. Returns the address to access, which is
@@ -62,18 +66,16 @@ class AccessChecks : private EmitterBase {
   Value* access_site(uint64_t size_bytes, int64_t step_bytes);
 
  private:
-  /// The accesses of a basic block by address register and state space, each with its instruction's
-  /// index.
-  struct BlockAccesses {
-    BlockId block = kNone;
-    std::map<std::pair<ValueId, ptx::Space>, std::vector<std::pair<size_t, MemoryAccess>>> places;
-    std::vector<size_t> stops;  // calls and traps, which may end the code before the rest
+  /// The lanes that access invalid memory: true (i1) if there are any, and all lanes' addresses.
+  using Found = CodeBuilder::Values;
+  /// A test of one access for invalid memory.
+  struct InvalidTest {
+    llvm::AllocaInst* range;    // the range that the place used last
+    uint64_t extent_bytes = 0;  // that out_range of filter_access() is for
+    Value* misaligned;          // i1: an address is no multiple of the size; null: none is
   };
 
-  bool is_side_by_side(const MemoryAccess& access) const;
   uint64_t extent_bytes(const MemoryAccess& access) const;
-  void note_block_accesses();
-  std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
   std::optional<Value*> deciding_address(const Address& address, uint64_t size_bytes);
   Value* misaligned_lanes(Value* low, uint64_t size_bytes);
   Value* is_no_multiple(Value* address, uint64_t size_bytes);
@@ -81,6 +83,10 @@ class AccessChecks : private EmitterBase {
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
   Value* is_misaligned(const Address& address, uint64_t size_bytes);
   Address replace_invalid(const Inst& inst, const MemoryAccess& access, const Address& address);
+  Found find_invalid(const Inst& inst, const MemoryAccess& access, const Address& address,
+                     const InvalidTest& test);
+  Found find_invalid(const Inst& inst, const MemoryAccess& access, const Address& address);
+  Found none_invalid(const Address& address);
   llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
   void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   void raise_misaligned(const Address& address, uint64_t size_bytes);
@@ -88,8 +94,8 @@ class AccessChecks : private EmitterBase {
   LaunchFrame& frame_;
   Addresses& addresses_;
   PrivatizedMemory& privatized_;
+  JointAccesses joint_;
   AccessReports reports_;
-  BlockAccesses block_accesses_;
   // Bases tested in this basic block, in checked mode.
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;
   InlineBudget inline_tests_;  // inline tests of lanes' alignment

@@ -146,35 +146,92 @@ llvm::Value* AccessReports::sources_of(const Manner& manner) {
   return memory;
 }
 
-/// Reports an access to memory that the place does not know to be defined. In mode a, one call runs
-/// several blocks, each of which begins with undefined shared memory, and several packets, each of
-/// which begins with undefined local memory.
-void AccessReports::report_content(const MemoryAccess& access, const Address& address,
-                                   const AccessNote& note) {
-  if (!has_init()) return;
-  const bool may_be_local = plan_.layout->local_bytes != 0 && (access.space == ptx::Space::local ||
-                                                               access.space == ptx::Space::generic);
-  const auto [least, most] = extremes_of(address.offsets, lanes_);
-  const auto extent_bytes = static_cast<uint64_t>(most - least) + note.size_bytes;
-  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "defined");
-  Value* is_unsure = outside_range(address, range, least);
-  llvm::AllocaInst* known_block = nullptr;
-  Value* block = nullptr;
-  if (access.space != ptx::Space::global) {
-    known_block = builder_.variable(b_.getInt64Ty(), "defined_block");
-    block = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0)),
-                          b_.getInt64Ty());
-    if (may_be_local) {
-      Value* first = b_.CreateLoad(b_.getInt32Ty(), frame_.first_thread());
-      block = b_.CreateOr(block, b_.CreateShl(b_.CreateZExt(first, b_.getInt64Ty()), i64(32)));
-    }
-    Value* known = b_.CreateLoad(b_.getInt64Ty(), known_block);
-    is_unsure = b_.CreateOr(is_unsure, b_.CreateICmpNE(block, known));
-  }
-  builder_.branch_unlikely(is_unsure, [&] {
-    call_content(addresses_.lanes_of(address), mask_bits(), note, extent_bytes, range);
-    if (known_block != nullptr) b_.CreateStore(block, known_block);
+namespace {
+
+/// True if the memory may be a thread's own.
+bool may_be_local(const Plan& plan, const MemoryAccess& access) {
+  return plan.layout->local_bytes != 0 &&
+         (access.space == ptx::Space::local || access.space == ptx::Space::generic);
+}
+
+}  // namespace
+
+/// The variables of a place that knows nothing yet.
+AccessReports::Defined AccessReports::defined_memory(const MemoryAccess& access) {
+  auto* word = b_.getInt64Ty();
+  Defined known{};
+  known.range = builder_.variable(llvm::ArrayType::get(word, 2), "defined");
+  if (access.space != ptx::Space::global) known.block = builder_.variable(word, "defined_block");
+  return known;
+}
+
+/// The block for which a place knows memory. In mode a, one call runs several blocks, each of which
+/// begins with undefined shared memory, and several packets, each of which begins with undefined
+/// local memory.
+llvm::Value* AccessReports::current_block(const MemoryAccess& access) {
+  auto *half = b_.getInt32Ty(), *word = b_.getInt64Ty();
+  Value* block = b_.CreateZExt(b_.CreateLoad(half, frame_.block_index_variable(0)), word);
+  if (!may_be_local(plan_, access)) return block;
+  Value* first = b_.CreateLoad(half, frame_.first_thread());
+  return b_.CreateOr(block, b_.CreateShl(b_.CreateZExt(first, word), i64(32)));
+}
+
+/// True (i1) if an access is not surely to memory that its place knows.
+llvm::Value* AccessReports::may_be_undefined(const Defined& known, const MemoryAccess& access,
+                                             const Address& address) {
+  Value* outside = outside_range(address, known.range, known.low_bytes);
+  if (known.block == nullptr) return outside;
+  Value* before = b_.CreateLoad(b_.getInt64Ty(), known.block);
+  return b_.CreateOr(outside, b_.CreateICmpNE(current_block(access), before));
+}
+
+/// Reports an access to memory that the place does not know to be defined.
+void AccessReports::test_content(const Defined& known, const MemoryAccess& access,
+                                 const Address& address, const AccessNote& note) {
+  builder_.branch_unlikely(may_be_undefined(known, access, address), [&] {
+    call_content(addresses_.lanes_of(address), mask_bits(), note, known.extent_bytes, known.range);
+    if (known.block != nullptr) b_.CreateStore(current_block(access), known.block);
   });
+}
+
+/// Tests the content of an access. The first one of a group tests the others as well, which need no
+/// test if all is known to be defined.
+void AccessReports::report_content(const Inst& inst, const MemoryAccess& access,
+                                   const Address& address, const AccessNote& note) {
+  if (!has_init()) return;
+  const std::pair<int64_t, int64_t> extremes = extremes_of(address.offsets, lanes_);
+  Defined own = defined_memory(access);
+  own.low_bytes = extremes.first;
+  own.extent_bytes = static_cast<uint64_t>(extremes.second - extremes.first) + note.size_bytes;
+  JointAccesses::Group* const group = joint_.group_of(inst, access);
+  if (group == nullptr) return test_content(own, access, address, note);
+  if (group->first != &inst) {
+    return builder_.branch_unlikely(group->may_be_undefined,
+                                    [&] { test_content(own, access, address, note); });
+  }
+  Defined all = defined_memory(access);
+  all.low_bytes = extremes.first + group->low_bytes;
+  all.extent_bytes = group->extent_bytes(extremes);
+  const auto known = [&]() -> CodeBuilder::Values { return {b_.getFalse()}; };
+  const auto test = [&]() -> CodeBuilder::Values {
+    test_content(own, access, address, note);
+    narrow_range(own.range, all.range, all.extent_bytes - own.extent_bytes);
+    if (all.block != nullptr) b_.CreateStore(current_block(access), all.block);
+    return {outside_range(address, all.range, all.low_bytes)};
+  };
+  Value* is_known = b_.CreateNot(may_be_undefined(all, access, address));
+  group->may_be_undefined = builder_.choose(is_known, known, test)[0];
+}
+
+void AccessReports::narrow_range(llvm::AllocaInst* range, llvm::AllocaInst* joint,
+                                 uint64_t more_bytes) {
+  auto* word = b_.getInt64Ty();
+  Value* begin = builder_.load_field(range, 0, word, false);
+  Value* last = builder_.load_field(range, 8, word, false);
+  Value* fits = b_.CreateICmpUGE(last, i64(more_bytes));
+  b_.CreateStore(b_.CreateSelect(fits, begin, i64(UINT64_MAX)), joint);
+  Value* rest = b_.CreateSelect(fits, b_.CreateSub(last, i64(more_bytes)), i64(0));
+  b_.CreateStore(rest, b_.CreateConstGEP1_64(b_.getInt8Ty(), joint, 8));
 }
 
 void AccessReports::call_content(Value* addresses, Value* lanes, const AccessNote& note,
@@ -236,7 +293,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst);
   note.may_be_old = note.kind == AccessKind::read && may_load_old(inst) ? 1 : 0;
-  report_content(*access, address, note);
+  report_content(inst, *access, address, note);
   if (!has_accesses() || access->space == ptx::Space::local) return;
   call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
@@ -247,7 +304,7 @@ llvm::Value* AccessReports::report_store(const Inst& inst, const Address& addres
   const auto access = reported(inst);
   if (!access) return nullptr;
   const AccessNote note = own_note(inst, *access, address);
-  report_content(*access, address, note);
+  report_content(inst, *access, address, note);
   if (!has_accesses() || access->space == ptx::Space::local) return nullptr;
   Value* const memory = rows_of(values, note.element_bytes);
   Value* const addresses = addresses_.lanes_of(address);

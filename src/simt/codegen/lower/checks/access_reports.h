@@ -7,6 +7,7 @@
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/addresses.h"
 #include "simt/codegen/lower/checks/access_counts.h"
+#include "simt/codegen/lower/checks/joint_accesses.h"
 #include "simt/plan/copied_values.h"
 #include "simt/plan/repeated_reads.h"
 #include "simt/runtime/check/check_runtime.h"
@@ -19,10 +20,11 @@ namespace km::simt {
 class AccessReports : private EmitterBase {
  public:
   AccessReports(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
-                Addresses& addresses)
+                Addresses& addresses, JointAccesses& joint)
       : EmitterBase(builder, plan),
         frame_(frame),
         addresses_(addresses),
+        joint_(joint),
         counts_(builder, plan, frame, addresses) {}
 
   /// The counts of a profile, which need the same addresses.
@@ -52,6 +54,9 @@ class AccessReports : private EmitterBase {
   /// True (i1) if what an active lane accesses from its address plus `low_bytes` on is not in the
   /// range that this place used last.
   Value* outside_range(const Address& address, llvm::AllocaInst* range, int64_t low_bytes);
+  /// Makes `joint` the part of `range` from which accesses may begin that extend `more_bytes`
+  /// farther than those that `range` is for.
+  void narrow_range(llvm::AllocaInst* range, llvm::AllocaInst* joint, uint64_t more_bytes);
   /// Reports a load or atomic before it is executed.
   void report_access(const Inst& inst, const Address& address);
   /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes. Returns
@@ -125,7 +130,20 @@ class AccessReports : private EmitterBase {
   AccessNote own_note(const Inst& inst, const MemoryAccess& access, const Address& address) const;
   uint8_t role_of(const Inst& inst);
   bool has_init() const { return (plan_.variant.tools & check_tool::kInit) != 0; }
-  void report_content(const MemoryAccess& access, const Address& address, const AccessNote& note);
+  /// Memory that a place knows to be defined.
+  struct Defined {
+    llvm::AllocaInst* range;
+    llvm::AllocaInst* block;  // for which it is; null: for all
+    int64_t low_bytes;        // of the lowest lane, from the address on
+    uint64_t extent_bytes;    // from there on
+  };
+  void report_content(const Inst& inst, const MemoryAccess& access, const Address& address,
+                      const AccessNote& note);
+  Defined defined_memory(const MemoryAccess& access);
+  Value* current_block(const MemoryAccess& access);
+  Value* may_be_undefined(const Defined& known, const MemoryAccess& access, const Address& address);
+  void test_content(const Defined& known, const MemoryAccess& access, const Address& address,
+                    const AccessNote& note);
   void call_content(Value* addresses, Value* lanes, const AccessNote& note, uint64_t extent_bytes,
                     Value* range);
   void call_race(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
@@ -139,6 +157,7 @@ class AccessReports : private EmitterBase {
 
   LaunchFrame& frame_;
   Addresses& addresses_;
+  JointAccesses& joint_;
   AccessCounts counts_;
   std::optional<CopiedValues> copied_;
   std::optional<RepeatedReads> repeated_;
