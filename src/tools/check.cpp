@@ -43,7 +43,8 @@ CheckCommand::CheckCommand(CLI::App& app)
     : Command(app.add_subcommand("check", "Find defects of a program's kernels, without a GPU")) {
   parser_->footer(kFooter);
   parser_->add_option("--tool", options_.tools, "What to look for, separated by commas")
-      ->type_name("TOOLS");
+      ->type_name("TOOLS")
+      ->check(not_empty());
   add_check_options(*parser_, "", options_);
   program_.add_options(*parser_);
 }

@@ -91,7 +91,8 @@ void RunCommand::add_options() {
   parser_
       ->add_option("--check", check_.tools,
                    "Run under the checker's tools; the exit status is 1 if they find something")
-      ->type_name("TOOLS");
+      ->type_name("TOOLS")
+      ->check(not_empty());
   of_check_ = add_check_options(*parser_, "check-", check_);
   parser_->add_flag("-q,--quiet", quiet_, "Print no times");
   parser_->add_flag(

@@ -297,6 +297,12 @@ class Kernels(Case):
         self.assertEqual(json.loads(result.stdout)["kernel"], "sound_race_flag")
         self.assertIn("kernelmill check: 0 findings\n", result.stderr)
         self.assertIn("'luck' is no tool", self.bad(2, *words, "--check", "luck"))
+        for option, value in (("", ""), ("-json", ""), ("-sarif", ""), ("-limit", "-1"),
+                              ("-limit", "9" * 30), ("-explore", "0"), ("-explore", "1e9"),
+                              ("-schedule-seed", str(2 ** 64))):
+            message = self.bad(2, *words, *(["--check=race"] if option else []),
+                               f"--check{option}", value)
+            self.assertIn(f"--check{option}: ", message)
         message = self.bad(1, "run", "missing.kmo", "--check", "all")
         self.assertIn("'missing.kmo'", message)
         self.assertNotIn("findings", message)

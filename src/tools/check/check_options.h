@@ -37,6 +37,9 @@ struct CheckOptions {
   }
 };
 
+/// Refuses an option's value that has no characters, which would count as none given.
+CLI::Validator not_empty();
+
 /// Adds all options but that of the tools, whose names begin with `--` and the prefix, and returns
 /// them.
 std::vector<CLI::Option*> add_check_options(CLI::App& parser, const std::string& prefix,
