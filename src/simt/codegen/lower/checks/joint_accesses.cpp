@@ -66,8 +66,7 @@ JointAccesses::Group* JointAccesses::group_of(const Inst& inst, const MemoryAcce
     for (const MemoryAccess& each : list) {
       const int64_t offset = each.place->offset - access.place->offset;
       group.low_bytes = std::min(group.low_bytes, offset);
-      group.high_bytes =
-          std::max(group.high_bytes, offset + static_cast<int64_t>(each.size_bytes));
+      group.high_bytes = std::max(group.high_bytes, offset + static_cast<int64_t>(each.size_bytes));
     }
   }
   return group.count > 1 ? &group : nullptr;

@@ -29,8 +29,8 @@ class JointAccesses : private EmitterBase {
   /// Accesses of which the first one tests whether all are in memory that its place knows.
   struct Group {
     const Inst* first = nullptr;
-    int64_t low_bytes = 0, high_bytes = 0;  // of one lane, from the first access's address on
-    llvm::Value* may_be_invalid = nullptr;  // i1: each access needs a test of its memory
+    int64_t low_bytes = 0, high_bytes = 0;    // of one lane, from the first access's address on
+    llvm::Value* may_be_invalid = nullptr;    // i1: each access needs a test of its memory
     llvm::Value* may_be_undefined = nullptr;  // i1: each access needs a test of its content
     size_t end = 0;    // the instruction of the basic block before which the group ends
     size_t count = 0;  // of accesses
