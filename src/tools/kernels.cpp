@@ -273,6 +273,11 @@ Status KernelsCommand::emit() const {
   std::array<uint32_t, 3> block{};
   if (!block_.empty()) {
     KM_ASSIGN(block, parse_dimensions(block_, "--block"));
+    constexpr uint64_t kMostThreads = 1024;
+    const uint64_t threads = uint64_t{block[0]} * block[1];
+    if (threads > kMostThreads || threads * block[2] > kMostThreads) {
+      return usage_error("--block " + block_ + ": a block has at most 1024 threads");
+    }
   }
   KM_ASSIGN(std::string text, read_named_file(file_));
   KM_TRY(check_output(output_));

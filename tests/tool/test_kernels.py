@@ -163,6 +163,10 @@ class Shaders(Case):
             self.assertIn("@workgroup_size(64, 1, 1)", self.read(name).decode())
             self.judge("naga", name)
 
+    def test_blocks_that_there_are_not(self):
+        for block in ("1025", "32,33", "2,2,4294967295", "65536,65536", "0", "x"):
+            self.assertIn("--block", self.bad(2, "kernels", "k.cu", "--emit", "msl", "-b", block))
+
     def test_what_languages_lack(self):
         def refused(*words):
             return self.bad(1, "kernels", "k.cu", "--block", "64", *words)

@@ -19,8 +19,8 @@ struct Sharing {
 };
 
 constexpr float kWakeNs = 6'000;  // work that is about worth waking a thread for
-/// What each thread that joins and leaves costs all others: a dozen changes of lines that all
-/// threads of a command change.
+/// The time for which each thread that joins and leaves holds up the others: a dozen changes of
+/// lines that all threads of a command change.
 constexpr float kJoinNs = 800;
 
 /// The number of threads, at most `threads`, with which work that takes one of them `all_ns` ends
