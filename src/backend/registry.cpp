@@ -24,8 +24,9 @@ constexpr UnsupportedBackend kUnsupported[] = {
      "it needs a build for macOS or iOS, which no release has yet; 'kernelmill kernels --emit msl' "
      "writes kernels for Metal"},
     {"webgpu",
-     "WGSL has no 64-bit integers, which the addresses of kernels are, outside of extensions; "
-     "'kernelmill kernels --emit wgsl' writes kernels for implementations that have them"},
+     "no driver is written for it: WGSL has 64-bit integers, which the addresses of kernels are, "
+     "in "
+     "extensions alone; 'kernelmill kernels --emit wgsl' writes kernels for those"},
     {"opengles", "GLSL ES has no 64-bit integers, which the addresses of kernels are"},
     {"webgl2", "WebGL 2 has no compute shaders, so no build on any platform can have it"},
 };

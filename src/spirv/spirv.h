@@ -67,6 +67,9 @@ struct DeviceFacts {
   /// Threads take both sides of a branch that lies deeper than in so many branches and loops; 0: no
   /// depth does that.
   uint32_t most_nesting = 0;
+  /// The driver makes branches of a switch, each in the one before: a case is as deep as there are
+  /// cases.
+  bool switches_nest = false;
   /// A memory barrier, also that of an atomic operation with an order, makes the threads of a block
   /// wait for each other as a control barrier does; atomic operations without one order all memory.
   bool memory_barriers_wait = false;

@@ -82,7 +82,10 @@ Value* IRBuilderBase::rounded_by_sums(uint32_t instruction, Value* a) {
       result = CreateSelect(CreateFCmpOLT(result, a), more, result);
     }
   }
-  return CreateSelect(CreateFCmpOLT(size, most), result, a);  // large ones, infinities, NaNs
+  // Large numbers and infinities are themselves, NaNs are quiet as of a sum.
+  Value* quiet = CreateOr(word, ConstantInt::get(bits, uint64_t{1} << 51));
+  Value* other = CreateSelect(is_nan(a), CreateBitCast(quiet, type), a);
+  return CreateSelect(CreateFCmpOLT(size, most), result, other);
 }
 
 Value* IRBuilderBase::saturated(bool subtracts, Value* a, Value* c) {

@@ -105,9 +105,10 @@ void Shader::choose(V selector, const std::vector<std::pair<uint32_t, Body>>& ca
   }
   append(b.code().body, Op::OpSelectionMerge, {end, word(spv::SelectionControlMask::MaskNone)});
   append(b.code().body, Op::OpSwitch, operands);
+  const auto levels = static_cast<uint32_t>(facts.switches_nest ? cases.size() : 1);
   for (size_t i = 0; i < cases.size(); ++i) {
     label(labels[i]);
-    nested(1, cases[i].second);
+    nested(levels, cases[i].second);
     branch(end);
   }
   label(end);

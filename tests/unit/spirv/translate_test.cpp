@@ -316,6 +316,44 @@ TEST(Translate, DeeperNestsThanTheDriverGetsRightAreRefused) {
   EXPECT_EQ(of(1000), "");
 }
 
+/// A kernel that goes on at one of so many places by a table.
+std::string table_of(uint32_t targets) {
+  std::string text = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry table(.param .u64 x)
+{
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [x];
+  ld.global.u32 %r1, [%rd1];
+TABLE: .branchtargets T0)";
+  for (uint32_t i = 1; i < targets; ++i) text += ", T" + std::to_string(i);
+  text += ";\n  brx.idx %r1, TABLE;\n";
+  for (uint32_t i = 0; i < targets; ++i) {
+    text += "T" + std::to_string(i) + ":\n  mad.lo.u32 %r1, %r1, " + std::to_string(2 * i + 3);
+    text += ", 1;\n  bra NEXT;\n";
+  }
+  return text + "NEXT:\n  st.global.u32 [%rd1], %r1;\n  ret;\n}\n";
+}
+
+// Mesa's compiler of GLSL nests the cases of a switch, and 127 of 128 threads of such a kernel
+// stored nothing.
+TEST(Translate, SwitchesThatADriverNestsAreAsDeepAsTheyHaveCases) {
+  DeviceFacts facts = lavapipe();
+  const auto is_taken = [&](uint32_t targets) {
+    const auto module = ptx::parse(table_of(targets), "table.ptx");
+    EXPECT_TRUE(module);
+    return static_cast<bool>(Program::load(*module, facts));
+  };
+  EXPECT_TRUE(is_taken(180));
+  facts.switches_nest = true;
+  EXPECT_TRUE(is_taken(facts.most_nesting / 2));
+  EXPECT_FALSE(is_taken(facts.most_nesting + 1));
+  EXPECT_FALSE(is_taken(180));
+}
+
 /// True if a shader reads a lane's number in its subgroup.
 bool reads_lane(const Code& code) {
   constexpr size_t kHeaderWords = 5;

@@ -88,6 +88,7 @@ spirv::DeviceFacts told_facts(const Adapter& adapter) {
     facts.loses_loop_values = true;
     facts.idle_lanes_loop = true;
     facts.most_nesting = kLlvmpipeNesting;
+    facts.switches_nest = facts.has_arena;  // Mesa's compiler of GLSL
   }
   tell_arithmetic(adapter, &facts);
   tell_subgroups(adapter, &facts);
