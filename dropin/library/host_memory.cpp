@@ -1,31 +1,12 @@
 #include "dropin/library/host_memory.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
+#include "base/memory/system_copy.h"
 #include "dropin/library/driver.h"
 
 namespace km::library {
-namespace {
-
-/// Copies by a system call, which reports bad addresses without a fault handler. If the system
-/// forbids the call to programs, an ordinary copy is made, which can fault.
-bool copy_by_system(void* to, const void* from, size_t size_bytes) {
-  const iovec local = {to, size_bytes};
-  const iovec remote = {const_cast<void*>(from), size_bytes};
-  const int saved_errno = errno;
-  const ssize_t copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-  const bool is_refused = copied < 0 && (errno == ENOSYS || errno == EPERM);
-  errno = saved_errno;
-  if (is_refused) std::memcpy(to, from, size_bytes);
-  return is_refused || (copied >= 0 && static_cast<size_t>(copied) == size_bytes);
-}
-
-}  // namespace
 
 bool detail::copy_host(void* to, const void* from, size_t size_bytes) noexcept {
   const LibraryTable* const table = table_if_loaded();
