@@ -29,7 +29,7 @@ namespace {
 constexpr double kSubmitNs = 300;  // from the call to the first block on an idle stream
 constexpr uint32_t kLaunches = 10;
 
-/// What is simulated besides the numbers of threads.
+/// A Policy has the rules that are simulated; threads and costs are given apart.
 struct Policy {
   bool limits = true;      // as many threads take part as sharing_of() says; else all that look
   bool wakes_tree = true;  // a woken thread wakes two others; else the first one wakes all

@@ -19,6 +19,8 @@ namespace detail {
 /// by a system call.
 bool copy_host(void* to, const void* from, size_t size_bytes) noexcept;
 
+}  // namespace detail
+
 /// True for memory on the stack page of the caller's frame, which is certainly mapped.
 inline bool is_beside_frame(const void* place, size_t size_bytes) {
   constexpr uintptr_t kPageBytes = arch::kLeastPageBytes;
@@ -27,11 +29,9 @@ inline bool is_beside_frame(const void* place, size_t size_bytes) {
   return (here ^ at) < kPageBytes && at % kPageBytes + size_bytes <= kPageBytes;
 }
 
-}  // namespace detail
-
 /// Returns false if the program's memory at `from` cannot be read.
 inline bool read_host(void* to, const void* from, size_t size_bytes) noexcept {
-  if (detail::is_beside_frame(from, size_bytes)) {
+  if (is_beside_frame(from, size_bytes)) {
     std::memcpy(to, from, size_bytes);
     return true;
   }
@@ -39,7 +39,7 @@ inline bool read_host(void* to, const void* from, size_t size_bytes) noexcept {
 }
 /// Returns false if the program's memory at `to` cannot be written.
 inline bool write_host(void* to, const void* from, size_t size_bytes) noexcept {
-  if (detail::is_beside_frame(to, size_bytes)) {
+  if (is_beside_frame(to, size_bytes)) {
     std::memcpy(to, from, size_bytes);
     return true;
   }

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
-#include "base/arch/constants.h"
 #include "dropin/cuda/frame/call.h"
+#include "dropin/library/host_memory.h"
 #include "dropin/library/table.h"
 
 namespace km::dropin {
@@ -18,12 +17,12 @@ library::CopyHost host_copy_function();
 /// Returns false if memory of the host at one of the addresses is not there, or is not writable.
 bool copy_host(void* to, const void* from, size_t size_bytes) noexcept;
 
-/// True for memory on the stack page of the caller's frame, which is certainly mapped.
-inline bool is_beside_frame(const void* place, size_t size_bytes) {
-  constexpr uintptr_t kPageBytes = arch::kLeastPageBytes;
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  const auto at = reinterpret_cast<uintptr_t>(place);
-  return (here ^ at) < kPageBytes && at % kPageBytes + size_bytes <= kPageBytes;
+/// copy_host(), but for what lies on the caller's stack page, which is certainly there: `place` is
+/// the program's, `to` or `from`.
+inline bool copy_place(void* to, const void* from, const void* place, size_t size_bytes) noexcept {
+  if (!library::is_beside_frame(place, size_bytes)) return copy_host(to, from, size_bytes);
+  std::memcpy(to, from, size_bytes);
+  return true;
 }
 
 /// Reads `count` values. CUDA_ERROR_INVALID_VALUE if the program's memory is not there.
@@ -31,11 +30,7 @@ template <class T>
 CUresult read_places(const char* name, const T* from, size_t count, T* out) {
   const size_t size_bytes = count * sizeof(T);
   if (from == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "%s is null", name);
-  if (is_beside_frame(from, size_bytes)) {
-    std::memcpy(static_cast<void*>(out), from, size_bytes);
-    return CUDA_SUCCESS;
-  }
-  if (copy_host(out, from, size_bytes)) return CUDA_SUCCESS;
+  if (copy_place(out, from, from, size_bytes)) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes cannot be read at %p", name, size_bytes,
               static_cast<const void*>(from));
 }
@@ -48,11 +43,7 @@ CUresult read_place(const char* name, const T* from, T* out) {
 template <class T>
 CUresult write_place(const char* name, T* to, const T& value) {
   if (to == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "%s is null", name);
-  if (is_beside_frame(to, sizeof value)) {
-    std::memcpy(static_cast<void*>(to), &value, sizeof value);
-    return CUDA_SUCCESS;
-  }
-  if (copy_host(to, &value, sizeof value)) return CUDA_SUCCESS;
+  if (copy_place(to, &value, to, sizeof value)) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes cannot be written at %p", name, sizeof value,
               static_cast<void*>(to));
 }
