@@ -167,6 +167,33 @@ class Run(Case):
         self.assertIn("thread (24,0,0)", message)
         self.assertIn("0 bytes past the end of the 128-byte allocation", message)
 
+    def test_wild_accesses_behind_a_call_are_caught(self):
+        self.write("behind.cu", """
+            #include <cstdio>
+            __device__ __noinline__ int next(int i) { return i ? next(i - 1) + 1 : 1; }
+            extern "C" __global__ void printed(int* p, int* q, int n) {
+              p[0] = 1;
+              printf("%d\\n", n);
+              p[16400] = 2;
+              q[0] = 3;
+            }
+            extern "C" __global__ void called(int* p, int* q, int n) {
+              p[0] = 1;
+              q[0] = next(n);
+              p[16400] = 2;
+              q[1] = next(n);
+              p[1] = 3;
+            }""")
+        for kernel, line in ("printed", 7), ("called", 13):
+            for block in "1", "32":
+                message = self.bad(1, "run", "behind.cu", "-k", kernel, "--device", "cpu", "-b",
+                                   block, "-a", "zeros:i32[16384]", "-a", "zeros:i32[1048576]",
+                                   "-a", "i32:2", stdout=True)
+                self.assertIn("64 bytes past the end of the 65536-byte allocation", message)
+                self.assertIn(f"behind.cu:{line}", message)
+        self.good("run", "behind.cu", "-k", "called", "--device", "cpu", "-a", "zeros:i32[16401]",
+                  "-a", "zeros:i32[2]", "-a", "i32:2", "-q")
+
     def test_png(self):
         pixels = list(range(0, 240, 10))
         self.write("in.png", png(4, 2, 3, pixels))

@@ -84,13 +84,10 @@ void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) 
 /// asks the runtime. If lanes are at known distances, one comparison decides for the whole packet.
 void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
                                const Address& address) {
-  // Side by side, other accesses are at other distances than their offsets say.
-  const bool is_alone = joint_.are_side_by_side(access) || access.place->reg == ptx::kNone;
-  if (!is_alone && !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
-    return;
-  }
+  const JointAccesses::Group* const group = joint_.group_of(inst, access);
+  if (group != nullptr && group->first != &inst) return;
   const std::vector<MemoryAccess> together =
-      is_alone ? std::vector<MemoryAccess>{access} : joint_.list_from(inst, access);
+      group != nullptr ? joint_.list_from(inst, access) : std::vector<MemoryAccess>{access};
   int64_t low = 0, high = 0;  // relative to this access
   for (const MemoryAccess& each : together) {
     const int64_t offset = each.place->offset - access.place->offset;

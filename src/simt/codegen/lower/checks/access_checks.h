@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,11 +39,8 @@ class AccessChecks : private EmitterBase {
         joint_(builder, plan),
         reports_(builder, plan, frame, addresses, joint_) {}
 
-  /// Starts a basic block, in which no base has been tested yet.
-  void begin_block() {
-    checked_bases_.clear();
-    joint_.begin_block();
-  }
+  /// Starts a basic block, in which no access has been tested yet.
+  void begin_block() { joint_.begin_block(); }
   /// The reports of accesses that have passed the tests, for the checker.
   AccessReports& reports() { return reports_; }
   /// Tests alignment and memory of a load, store or atomic. Returns the address to access, which is
@@ -96,8 +92,6 @@ class AccessChecks : private EmitterBase {
   PrivatizedMemory& privatized_;
   JointAccesses joint_;
   AccessReports reports_;
-  // Bases tested in this basic block, in checked mode.
-  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;
   InlineBudget inline_tests_;  // inline tests of lanes' alignment
 };
 
