@@ -80,4 +80,27 @@ std::string printable_name(std::string_view name) {
   return result;
 }
 
+std::string escape_html(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 }  // namespace km

@@ -17,6 +17,9 @@ std::string printable(std::string_view text);
 /// ").
 std::string printable_name(std::string_view name);
 
+/// Like printable(), with entities in place of the characters that are special in HTML.
+std::string escape_html(std::string_view text);
+
 /// Produces printable(text) piece by piece, for callers that must not allocate.
 class PrintablePieces {
  public:

@@ -70,7 +70,7 @@ constexpr const char* kHeadings[] = {"event",       "requests", "threads per req
 
 void append_cells(const std::string& name, const Profiler::Counter& counter, std::string* out) {
   const CounterText text = text_of(counter);
-  *out += "<tr><td>" + escaped(name) + "</td><td>" + counter_name(counter.kind) + "</td>";
+  *out += "<tr><td>" + escape_html(name) + "</td><td>" + counter_name(counter.kind) + "</td>";
   for (const std::string& cell :
        {text.requests, text.threads, text.taken, text.ideal, text.excess}) {
     *out += "<td>" + cell + "</td>";

@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "base/file/file_writer.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "core/profiler/profile_about.h"
 #include "core/profiler/profile_counters.h"
@@ -73,9 +74,9 @@ svg { display: block; width: 100%; } svg text { font: 11px system-ui, sans-serif
 
 void append_about(std::string* out) {
   const ProfileAbout about = about_this_profile();
-  *out += "<dl><dt>program</dt><dd>" + escaped(about.program) + "</dd>\n<dt>machine</dt><dd>" +
-          escaped(about.machine) + "</dd>\n<dt>date</dt><dd>" + escaped(about.date) +
-          "</dd>\n<dt>library</dt><dd>" + escaped(about.library) + "</dd></dl>\n";
+  *out += "<dl><dt>program</dt><dd>" + escape_html(about.program) + "</dd>\n<dt>machine</dt><dd>" +
+          escape_html(about.machine) + "</dd>\n<dt>date</dt><dd>" + escape_html(about.date) +
+          "</dd>\n<dt>library</dt><dd>" + escape_html(about.library) + "</dd></dl>\n";
 }
 
 void append_key(std::string* out) {
@@ -97,7 +98,8 @@ void append_table(const Profiler::Snapshot& profile, std::string* out) {
       "<th>total</th><th>mean</th><th>min</th><th>max</th><th>GB/s</th>"
       "<th>GFLOP/s</th><th>occupancy</th></tr>\n";
   for (const Profiler::Row& row : profile.rows) {
-    *out += "<tr><td>" + escaped(row.name) + "</td><td>" + profile_kind_name(row.kind) + "</td>";
+    *out +=
+        "<tr><td>" + escape_html(row.name) + "</td><td>" + profile_kind_name(row.kind) + "</td>";
     append_format(out, "<td>%" PRIu64 "</td>", row.count);
     for (const uint64_t time_ns :
          {row.total_ns, row.total_ns / row.count, row.min_ns, row.max_ns}) {
@@ -123,7 +125,7 @@ void append_bars(const Profiler::Snapshot& profile, std::string* out) {
   for (const Profiler::Row& row : profile.rows) {
     if (is_of_host(row.kind) || ++shown > kMostBars) break;
     const double share = 100 * static_cast<double>(row.total_ns) / static_cast<double>(all_ns);
-    *out += "<div class=\"share\"><span>" + escaped(row.name) + "</span><span>" +
+    *out += "<div class=\"share\"><span>" + escape_html(row.name) + "</span><span>" +
             time_text(row.total_ns);
     append_format(out,
                   ", %.1f%%</span></div>\n<svg class=\"bars\" height=\"8\"><rect class=\"%s\" "
@@ -133,7 +135,7 @@ void append_bars(const Profiler::Snapshot& profile, std::string* out) {
 }
 
 void append_profile(const Profiler::Snapshot& profile, size_t number, std::string* page) {
-  *page += "<h2>" + escaped(profile.device) + "</h2>\n";
+  *page += "<h2>" + escape_html(profile.device) + "</h2>\n";
   if (profile.events.empty() && profile.dropped == 0) {
     *page += std::string("<p class=\"empty\">") + kEmptyProfile + "</p>\n";
   }

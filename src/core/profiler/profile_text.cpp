@@ -69,29 +69,6 @@ std::string bytes_text(uint64_t size_bytes) {
   return in_units(static_cast<double>(size_bytes), kUnits);
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string profile_summary(const Profiler& profiler) {
   std::string out;
   append_format(&out, "%-32s %-9s %9s %11s %10s %10s %10s %8s %9s %5s\n", "name", "kind", "count",

@@ -18,8 +18,6 @@ std::string occupancy_text(const Profiler::Row& row);
 std::string time_text(uint64_t ns);
 /// A size with three significant digits in a binary unit: "3.5 MiB".
 std::string bytes_text(uint64_t size_bytes);
-/// Replaces the characters that are special in HTML with entities.
-std::string escaped(const std::string& text);
 
 /// Appends a profile's timeline and memory use as HTML. `number` distinguishes the profiles of a
 /// page.

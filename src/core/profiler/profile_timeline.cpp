@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/printable.h"
 #include "core/profiler/profile_text.h"
 
 namespace km {
@@ -127,14 +128,14 @@ void append_box(const Box& box, const Span& span, std::string* out) {
   append_format(out,
                 "<rect class=\"%s%s\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">",
                 box.kind, is_named ? " named" : "", x, y + 1, width, kRowPixels - 3);
-  *out += "<title>" + escaped(box.name) + ": " + time_text(box.end_ns - box.begin_ns) + " at " +
-          time_text(box.begin_ns - span.begin_ns) + escaped(box.about) + "</title></rect>\n";
+  *out += "<title>" + escape_html(box.name) + ": " + time_text(box.end_ns - box.begin_ns) + " at " +
+          time_text(box.begin_ns - span.begin_ns) + escape_html(box.about) + "</title></rect>\n";
   if (!is_named) return;
   // A nested svg element clips the name at the end of its box.
   append_format(out,
                 "<svg class=\"name\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">", x,
                 y, width, kRowPixels);
-  *out += "<text x=\"4\" y=\"12\">" + escaped(box.name) + "</text></svg>\n";
+  *out += "<text x=\"4\" y=\"12\">" + escape_html(box.name) + "</text></svg>\n";
 }
 
 void append_lane(const Track& track, const Lane& lane, const Span& span, std::string* out) {
