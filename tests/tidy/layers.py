@@ -246,8 +246,8 @@ ROOMS = {
         "library": {"blas", "command", "config", "device", "stream", "threads"},
         "graph": {"blas", "command", "device", "launches", "library", "order", "stream",
                   "threads"},
-        "plugin": {"check", "command", "config", "device", "fault", "memory", "order", "runtime",
-                   "stream", "threads"},
+        "plugin": {"check", "command", "config", "device", "fault", "memory", "module", "order",
+                   "runtime", "stream", "threads"},
     },
     "src/backends/cuda": {
         "driver": set(),

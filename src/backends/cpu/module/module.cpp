@@ -258,7 +258,7 @@ Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>>
 }
 
 Module::~Module() {
-  for (const auto& function : functions_) print_samples(*function);
+  print_samples(*this);
   context_->release();
 }
 
@@ -320,6 +320,7 @@ km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_b
     KM_ASSIGN(std::unique_ptr<Module> module,
               Module::load(from(context), std::string_view(ptx, ptx_size_bytes),
                            name != nullptr ? name : "module.ptx"));
+    note_sampled(*module);
     *out_module = to(module.release());
     return {};
   });
@@ -331,6 +332,7 @@ km_status module_load_object(kmb_context* context, const void* data, uint64_t si
     const std::string_view content(static_cast<const char*>(data), size_bytes);
     KM_ASSIGN(std::unique_ptr<Module> module,
               Module::load_object(from(context), content, name != nullptr ? name : "module.kmo"));
+    note_sampled(*module);
     *out_module = to(module.release());
     return {};
   });

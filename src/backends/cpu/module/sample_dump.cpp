@@ -1,10 +1,13 @@
 #include "backends/cpu/module/sample_dump.h"
 
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "backends/cpu/fault/code_samples.h"
+#include "base/thread/lock_at_exit.h"
 #include "simt/stage_dump.h"
 
 namespace km::cpu {
@@ -39,10 +42,7 @@ void add_samples(const simt::Code& code, std::map<uint32_t, uint32_t>* counts) {
   }
 }
 
-}  // namespace
-
 void print_samples(const Function& function) {
-  if (!samples_code()) return;
   std::map<uint32_t, uint32_t> by_ptx_line;
   function.for_each_code([&](const simt::Code& code) { add_samples(code, &by_ptx_line); });
   std::map<Place, uint32_t> counts;
@@ -54,6 +54,43 @@ void print_samples(const Function& function) {
             std::to_string(count) + "\n";
   }
   simt::dump_stage("samples", function.name(), text);
+}
+
+/// The modules whose kernels are sampled. Never destroyed, because the end of the process uses it.
+struct Sampled {
+  std::mutex mutex;
+  std::set<Module*> modules;
+};
+
+Sampled& sampled() {
+  static auto* const made = new Sampled;
+  return *made;
+}
+
+void print_all(Module& module) {
+  for (const auto& function : module.functions()) print_samples(*function);
+}
+
+}  // namespace
+
+void note_sampled(Module& module) {
+  if (!samples_code()) return;
+  const std::lock_guard lock(sampled().mutex);
+  sampled().modules.insert(&module);
+}
+
+void print_samples(Module& module) {
+  if (!samples_code()) return;
+  const std::lock_guard lock(sampled().mutex);
+  if (sampled().modules.erase(&module) != 0) print_all(module);
+}
+
+void print_samples_at_exit() {
+  if (!samples_code()) return;
+  const std::unique_lock lock = lock_at_exit(sampled().mutex);
+  if (!lock.owns_lock()) return;
+  for (Module* const module : sampled().modules) print_all(*module);
+  sampled().modules.clear();
 }
 
 }  // namespace km::cpu

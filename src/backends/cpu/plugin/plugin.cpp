@@ -8,6 +8,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/module/sample_dump.h"
 #include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/stream.h"
 #include "base/callback/callback_thread.h"
@@ -146,6 +147,7 @@ void finish_checks() {
 void end_work(int) {
   if (ContextChecks::is_any_used()) finish_checks();
   Context::stop_all();
+  print_samples_at_exit();
 }
 
 }  // namespace
