@@ -67,7 +67,7 @@ _kernelmill() {
         -- "$cur")
       ;;
     corpus:*) _filedir -d ;;
-    trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output --counters' -- "$cur") ;;
+    trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output --counters --lines' -- "$cur") ;;
     trace:*) _filedir ;;
     exec:-*)
       mapfile -t COMPREPLY < <(compgen -W '--help --devices --cc --memory --unchecked --no-replace --log

@@ -32,6 +32,7 @@ set -l trace "__fish_seen_subcommand_from trace"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a trace \
   -d "Run a program and record what it does"
 complete -c kernelmill -n $trace -s o -l output -r -d "Where the trace goes"
+complete -c kernelmill -n $trace -l lines -d "Add to the report what becomes of each line"
 complete -c kernelmill -n $trace -l counters -d "Count what warps do, and print it at the end"
 
 set -l tune "__fish_seen_subcommand_from tune"

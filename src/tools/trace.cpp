@@ -1,13 +1,19 @@
 // kernelmill trace: runs a program while the library records a trace.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 
 #include "base/env.h"
+#include "base/file/file.h"
 #include "base/file/file_writer.h"
+#include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/exec/exec_program.h"
+#include "tools/explain/notes.h"
+#include "tools/explain/page.h"
 #include "tools/kernels/program.h"
 
 namespace km::tools {
@@ -19,8 +25,12 @@ class TraceCommand : public Command {
   int run() override;
 
  private:
+  Status set_variables(const std::string& path);
+  Status finish(const std::string& path) const;
+
   std::string output_ = "trace.json";
-  bool counts_ = false;
+  bool counts_ = false, has_lines_ = false;
+  File lines_{-1};  // the notes on lines, from all processes
   std::vector<std::string> words_;
 };
 
@@ -30,6 +40,9 @@ TraceCommand::TraceCommand(CLI::App& app)
                       "Where the trace goes; with the ending .html a report (default trace.json)");
   parser_->add_flag("--counters", counts_,
                     "Count what warps do (KM_COUNTERS), and print it at the end");
+  parser_->add_flag("--lines", has_lines_,
+                    "Add to the report what becomes of each line of the kernels, as 'kernelmill "
+                    "explain' says it, and the lines at which they spent their time");
   parser_->add_option("PROGRAM", words_, "The program and its arguments, behind '--'")
       ->type_name("PROGRAM [ARGUMENTS]")
       ->required();
@@ -67,19 +80,44 @@ void print_outcome(const std::string& shown, const Identity& before, const Ident
       before.is_there ? (", and " + shown + " is as it was").c_str() : "", code);
 }
 
+/// Every process that the program starts writes its notes into one file without a name, so that
+/// nothing is left behind.
+Status TraceCommand::set_variables(const std::string& path) {
+  KM_TRY(set_variable("KM_TRACE", path));
+  if (counts_) KM_TRY(set_variable("KM_COUNTERS", "1"));
+  if (!has_lines_) return {};
+  if (!path.ends_with(".html")) {
+    return usage_error("--lines needs a report: give --output a name that ends in .html");
+  }
+  KM_ASSIGN(lines_, create_memory_file("kernelmill-lines"));
+  KM_TRY(set_variable("KM_DUMP", "lines,samples"));
+  return set_variable("KM_DUMP_FILE",
+                      "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(lines_.get()));
+}
+
+/// Adds the notes to the report that the program has written.
+Status TraceCommand::finish(const std::string& path) const {
+  KM_ASSIGN(std::string page, read_file(path));
+  KM_ASSIGN(std::string notes, read_file("/proc/self/fd/" + std::to_string(lines_.get())));
+  if (!add_lines(take_notes(&notes), &page)) {
+    return error(KM_ERROR_INVALID_ARGUMENT, in_quotes(path) + " is no report of a trace");
+  }
+  return write_file(path, page);
+}
+
 int TraceCommand::run() {
   std::error_code none;
   const std::string path = std::filesystem::absolute(output_, none).string();
   if (const Status writable = check_writable(path); !writable) return report(writable.error());
-  const bool is_set =
-      setenv("KM_TRACE", path.c_str(), 1) == 0 && (!counts_ || setenv("KM_COUNTERS", "1", 1) == 0);
-  if (!is_set) {
-    return report(error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory"));
-  }
+  if (const Status set = set_variables(path); !set) return report(set.error());
   const Identity before(path);
   const Result<int> code = run_program(words_);
   if (!code) return report(code.error());
-  print_outcome(output_, before, Identity(path), *code);
+  const Identity after(path);
+  print_outcome(output_, before, after, *code);
+  if (has_lines_ && after.is_regular && after != before) {
+    if (const Status added = finish(path); !added) return report(added.error());
+  }
   return *code;
 }
 

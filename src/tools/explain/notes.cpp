@@ -54,38 +54,47 @@ NotedKernel* find(const std::string& symbol, std::vector<NotedKernel>* kernels) 
   return found == kernels->end() ? nullptr : &*found;
 }
 
-void put(NotedKernel kernel, std::vector<NotedKernel>* kernels) {
-  if (NotedKernel* const former = find(kernel.symbol, kernels)) {
-    *former = std::move(kernel);
-  } else {
-    kernels->push_back(std::move(kernel));
-  }
-}
-
-/// Lines that have samples and no notes, such as those of hoisted code, are added.
-void add_samples(const std::vector<std::string>& fields, NotedKernel* kernel) {
-  const auto number = [&](size_t i) {
-    return static_cast<uint32_t>(std::strtoul(fields[i].c_str(), nullptr, 10));
-  };
-  const uint32_t line = number(2), count = number(3);
+/// Lines that have samples and no notes, such as those of hoisted code, are added. Line 0 stands
+/// for the engine's functions.
+void add_samples(const std::string& file, uint32_t line, uint32_t count, NotedKernel* kernel) {
   kernel->samples += count;
   if (line == 0) {
     kernel->engine_samples += count;
     return;
   }
   const auto is_before = [&](const NotedLine& each) {
-    return std::tie(each.file, each.line) < std::tie(fields[1], line);
+    return std::tie(each.file, each.line) < std::tie(file, line);
   };
   const auto at = std::partition_point(kernel->lines.begin(), kernel->lines.end(), is_before);
-  if (at != kernel->lines.end() && at->file == fields[1] && at->line == line) {
+  if (at != kernel->lines.end() && at->file == file && at->line == line) {
     at->samples += count;
     return;
   }
   NotedLine added;
-  added.file = fields[1];
+  added.file = file;
   added.line = line;
   added.samples = count;
   kernel->lines.insert(at, std::move(added));
+}
+
+/// Puts a kernel in the place of a former variant, whose samples it gets: a module that is loaded
+/// again and again has its kernels compiled each time.
+void put(NotedKernel kernel, std::vector<NotedKernel>* kernels) {
+  NotedKernel* const former = find(kernel.symbol, kernels);
+  if (former == nullptr) return kernels->push_back(std::move(kernel));
+  for (const NotedLine& line : former->lines) {
+    if (line.samples != 0) add_samples(line.file, line.line, line.samples, &kernel);
+  }
+  if (former->engine_samples != 0) add_samples({}, 0, former->engine_samples, &kernel);
+  *former = std::move(kernel);
+}
+
+/// Adds the samples of a line "sample", file, line, count.
+void add_samples(const std::vector<std::string>& fields, NotedKernel* kernel) {
+  const auto number = [&](size_t i) {
+    return static_cast<uint32_t>(std::strtoul(fields[i].c_str(), nullptr, 10));
+  };
+  add_samples(fields[1], number(2), number(3), kernel);
 }
 
 const char* advice_on(const std::string& kind) {

@@ -39,7 +39,7 @@ struct NotedKernel {
 
 /// Takes the kernels out of `dump`, which keeps what does not belong to them. Of several variants
 /// of a kernel the last one counts, since a kernel that runs is compiled again if it needs other
-/// code.
+/// code; samples are those of all.
 std::vector<NotedKernel> take_notes(std::string* dump);
 
 /// A sentence of advice, and the share of the line that it is about.

@@ -13,17 +13,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr size_t kMostAdvice = 5;
-
-/// "warps run to completion".
-std::string mode_text(const NotedKernel& kernel) {
-  if (kernel.mode == "a") return "warps run to completion";
-  if (kernel.mode == "b") return "each warp has a stack, to wait in the middle";
-  return "each thread runs alone";
-}
-
 std::string share_text(double share) {
-  if (share < 0.005) return "     ";
+  if (share < kLeastShownShare) return "     ";
   char text[16];
   std::snprintf(text, sizeof text, "%3.0f %%", 100 * share);
   return text;
@@ -60,7 +51,41 @@ void print_advice(const NotedKernel& kernel) {
   }
 }
 
+bool is_shown(const NotedLine& line, const std::string& file, size_t count) {
+  return line.file == file && line.line != 0 && line.line <= count;
+}
+
 }  // namespace
+
+std::string mode_text(const NotedKernel& kernel) {
+  if (kernel.mode == "a") return "warps run to completion";
+  if (kernel.mode == "b") return "each warp has a stack, to wait in the middle";
+  return "each thread runs alone";
+}
+
+std::vector<std::pair<uint32_t, const NotedLine*>> source_lines(const NotedKernel& kernel,
+                                                                const std::string& file,
+                                                                size_t count) {
+  std::vector<std::pair<uint32_t, const NotedLine*>> lines;
+  for (const NotedLine& line : kernel.lines) {
+    if (!is_shown(line, file, count)) continue;
+    while (!lines.empty() && lines.back().first + 1 < line.line) {
+      lines.emplace_back(lines.back().first + 1, nullptr);
+    }
+    lines.emplace_back(line.line, &line);
+  }
+  return lines;
+}
+
+std::vector<const NotedLine*> other_lines(const NotedKernel& kernel, const std::string& file,
+                                          size_t count) {
+  std::vector<const NotedLine*> lines;
+  for (const NotedLine& line : kernel.lines) {
+    if (is_shown(line, file, count) || kernel.share(line) < kLeastShownShare) continue;
+    lines.push_back(&line);
+  }
+  return lines;
+}
 
 void print_kernel(const NotedKernel& kernel, const std::string& file,
                   const std::vector<std::string>& source) {
@@ -72,21 +97,12 @@ void print_kernel(const NotedKernel& kernel, const std::string& file,
     std::printf("shares by %s while it ran\n", counted(kernel.samples, "sample").c_str());
   }
   std::printf("\n");
-  uint32_t next = 0;  // the source line to go on from, after the first
-  for (const NotedLine& line : kernel.lines) {
-    if (line.file != file || line.line == 0 || line.line > source.size()) continue;
-    while (next != 0 && next < line.line) {
-      print_line(kernel, nullptr, next, source[next - 1]);
-      ++next;
-    }
-    print_line(kernel, &line, line.line, source[line.line - 1]);
-    next = line.line + 1;
+  for (const auto& [number, line] : source_lines(kernel, file, source.size())) {
+    print_line(kernel, line, number, source[number - 1]);
   }
-  for (const NotedLine& line : kernel.lines) {
-    const bool is_shown = line.file == file && line.line <= source.size();
-    if (is_shown || kernel.share(line) < 0.005) continue;
-    std::printf("%s  in %s\n", share_text(kernel.share(line)).c_str(), place_of(line).c_str());
-    print_notes(line);
+  for (const NotedLine* const line : other_lines(kernel, file, source.size())) {
+    std::printf("%s  in %s\n", share_text(kernel.share(*line)).c_str(), place_of(*line).c_str());
+    print_notes(*line);
   }
   if (kernel.engine_samples != 0) {
     std::printf("%s  in Kernelmill's own functions (blocks, barriers, atomics ...)\n",

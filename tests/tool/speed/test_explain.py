@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -139,6 +140,42 @@ class Explain(Case):
         text = self.good("explain", "rare.cu", "--block", "64", *run).stdout
         self.assertRegex(text, r"(?m)^shares by \d+ samples while it ran$")
         self.assertRegex(text, r"(?m)^ *\d+ %       8    for ")
+
+    def test_lines_in_the_report_of_a_trace(self):
+        self.write("rare.cu", RARE)
+        run = (os.environ["TEST_TOOL"], "run", "rare.cu", "--device", "cpu", "--grid", "20000",
+               "--block", "64", "--arg", "zeros:f32[64]", "--arg", "i32:1000", "-q")
+        self.good("trace", "--lines", "-o", "t.html", "--", *run)
+        page = self.read("t.html").decode()
+        kernel = page[page.index("<h2>Lines of kernels"):]
+        self.assertIn("<h3>rare</h3>", kernel)
+        self.assertRegex(kernel, r"Shares are of \d+ samples")
+        hot = re.search(r"<tr><td>8</td><td>(.*?)</td><td class=\"hot\">(\d+) %", kernel)
+        self.assertIsNotNone(hot, kernel)
+        self.assertTrue(hot[1].startswith("  for (int k = 0; k &lt; n; ++k) x = x * 0.5f"), hot[1])
+        self.assertGreater(int(hot[2]), 50)
+        self.assertNotIn("class=\"hot\"", kernel[:kernel.index("<td>8</td>")])
+        self.assertEqual(page.count("</style>"), 1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["k.cu", "rare.cu", "t.html"])
+
+    def test_lines_need_a_report(self):
+        message = self.bad(2, "trace", "--lines", "-o", "t.json", "--", "true")
+        self.assertIn("ends in .html", message)
+        result = self.run_tool("trace", "--lines", "-o", "t.html", "--", "sh", "-c", "exit 3")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("nothing was recorded", result.stderr)
+
+    def test_dumps_into_a_file(self):
+        self.write("rare.cu", RARE)
+        words = ("run", "rare.cu", "--device", "cpu", "--block", "64", "--arg", "zeros:f32[64]",
+                 "--arg", "i32:1", "-q")
+        self.write("dump.txt", "before\n")
+        result = self.good(*words, env={"KM_DUMP": "lines", "KM_DUMP_FILE": self.path("dump.txt")})
+        self.assertEqual(result.stderr, "")
+        self.assertTrue(self.read("dump.txt").startswith(b"before\n==== lines of rare\nplan\ta\t"))
+        result = self.good(*words, env={"KM_DUMP": "lines", "KM_DUMP_FILE": "/nowhere/dump.txt"})
+        self.assertIn("KM_DUMP_FILE: cannot write '/nowhere/dump.txt'", result.stderr)
+        self.assertIn("==== lines of rare", result.stderr)
 
     def test_mistakes_of_a_run(self):
         self.write("rare.cu", RARE)
