@@ -10,7 +10,7 @@ RUNS ?= 10000
 ROUNDS ?= 100
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
+.PHONY: help build demo test fuzz fuzz-short fuzz-vulkan fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes machine-code litmus bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-comm test-gpu test-vulkan test-opengl test-arm64 test-long test-clients \
@@ -69,6 +69,8 @@ test-arm64: ## kernels, faults and the C ABI on AArch64, built by clang and run 
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
+fuzz-short: ## the same in checked contexts that lack memory: are wild accesses found
+	@scripts/fuzz.sh short $(MINUTES) $(SEED)
 fuzz-vulkan: ## the same on Vulkan's software device, structured and stepped shaders, for MINUTES
 	@scripts/fuzz.sh vulkan $(MINUTES) $(SEED)
 fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES (SEED picks them)

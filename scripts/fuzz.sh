@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|vulkan|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the
-# engine and the interpreter, with each vector ISA and execution mode; the same on Vulkan's software
-# device, in both modes of shaders; random kernels whose threads wait for each other; random calls
-# of the C ABI, of the CUDA driver and of the libraries beside it; random text on the parser; or
-# mutated sources and names on what reads the types of kernels. Findings lie in build/fuzz; those of
-# calls are printed with what repeats them.
+# fuzz.sh kernels|short|vulkan|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the
+# engine and the interpreter, with each vector ISA and execution mode; the same in checked contexts
+# that lack memory; the same on Vulkan's software device, in both modes of shaders; random kernels
+# whose threads wait for each other; random calls of the C ABI, of the CUDA driver and of the
+# libraries beside it; random text on the parser; or mutated sources and names on what reads the
+# types of kernels. Findings lie in build/fuzz; those of calls are printed with what repeats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,6 +29,11 @@ in_all_ways() {
 fuzz_kernels() {
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
   KM_KERNEL_TIMEOUT_MS=60000 in_all_ways build/release/tests/km_fuzz --keep="$kept"
+}
+
+fuzz_short() {
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
+  KM_KERNEL_TIMEOUT_MS=60000 in_all_ways build/release/tests/km_fuzz --short --keep="$kept"
 }
 
 fuzz_vulkan() {

@@ -1,5 +1,6 @@
 #include "compare.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -31,6 +32,11 @@ uint64_t start_of_counter(uint32_t index) {
   constexpr bool kLeast[] = {false, true,  false, true, false, false,
                              false, false, false, true, false, false};
   return kLeast[index / 2] ? ~uint64_t{0} : 0;
+}
+
+/// Leaves at least one word, since no slice is empty.
+void take_away(size_t bytes, std::vector<uint8_t>& memory) {
+  memory.resize(memory.size() - std::min(bytes, memory.size() - 4));
 }
 
 Status run_reference(const std::shared_ptr<const ptx::Module>& module, const Kernel& kernel,
@@ -97,17 +103,27 @@ Kind kind_of(const kernels::Failure& failure) {
   return failure.status == KM_ERROR_UNSUPPORTED_PTX ? Kind::refused : Kind::different;
 }
 
+/// Both have to find that a thread accesses memory which is missing, or neither.
+Outcome compare_faults(const Status& status, const kernels::Failure* failure) {
+  const bool is_expected =
+      !status && status.error().message.find(reference::kIllegalAddress) != std::string::npos;
+  if (!status && !is_expected) return {Kind::broken, status.error().message};
+  if (!is_expected) return {kind_of(*failure), failure->what()};
+  if (failure == nullptr) return {Kind::different, "not found: " + status.error().message};
+  if (failure->status == KM_ERROR_ILLEGAL_ADDRESS) return {Kind::equal, status.error().message};
+  return {kind_of(*failure), failure->what()};
+}
+
 Outcome compare_loaded(kernels::Module& module, const std::shared_ptr<const ptx::Module>& parsed,
                        const Kernel& kernel) {
   Memory want(kernel), got = want;
-  if (Status status = run_reference(parsed, kernel, want); !status) {
-    return {Kind::broken, status.error().message};
-  }
+  const Status status = run_reference(parsed, kernel, want);
   try {
     run_engine(module, kernel, got);
   } catch (const kernels::Failure& failure) {
-    return {kind_of(failure), failure.what()};
+    return compare_faults(status, &failure);
   }
+  if (!status) return compare_faults(status, nullptr);
   const std::string difference = first_difference(kernel, want, got);
   return {difference.empty() ? Kind::equal : Kind::different, difference};
 }
@@ -132,6 +148,8 @@ Memory::Memory(const Kernel& kernel)
     const uint64_t from = 24 * thread % (kInputBytes - kScratchBytes);
     std::memcpy(&records[at], &input[from], kScratchBytes);
   }
+  take_away(kernel.missing_bytes[0], input);
+  take_away(kernel.missing_bytes[1], records);
 }
 
 namespace {
@@ -192,10 +210,12 @@ Outcome replay(const std::string& text, Kernel& kernel) {
   const int found =
       launch == std::string::npos
           ? 0
-          : std::sscanf(text.c_str() + launch,
-                        "// grid %u,%u,%u, block %u,%u,%u, u0 %u, u1 %u, input seed %llu", &gx, &gy,
-                        &gz, &bx, &by, &bz, &kernel.uniforms[0], &kernel.uniforms[1], &seed);
-  if (found != 9) return {Kind::broken, "no comment that says how to launch it"};
+          : std::sscanf(
+                text.c_str() + launch,
+                "// grid %u,%u,%u, block %u,%u,%u, u0 %u, u1 %u, input seed %llu, missing %u %u",
+                &gx, &gy, &gz, &bx, &by, &bz, &kernel.uniforms[0], &kernel.uniforms[1], &seed,
+                &kernel.missing_bytes[0], &kernel.missing_bytes[1]);
+  if (found != 9 && found != 11) return {Kind::broken, "no comment that says how to launch it"};
   kernel.input_seed = seed;
   kernel.in_rows = text.find("%row") != std::string::npos;
   const Loaded loaded = load(text);
@@ -222,7 +242,9 @@ std::string reproducer(const Kernel& kernel, const Outcome& outcome) {
   std::string text = "// " + what + "\n// grid " + shape(kernel.grid) + ", block " +
                      shape(kernel.block) + ", u0 " + std::to_string(kernel.uniforms[0]) + ", u1 " +
                      std::to_string(kernel.uniforms[1]) + ", input seed " +
-                     std::to_string(kernel.input_seed) + "\n";
+                     std::to_string(kernel.input_seed) + ", missing " +
+                     std::to_string(kernel.missing_bytes[0]) + " " +
+                     std::to_string(kernel.missing_bytes[1]) + "\n";
   return text + module_text({kernel});
 }
 

@@ -14,7 +14,8 @@ namespace km::fuzz {
 struct Outcome {
   // Refused: by the engine, when it loads the module.
   enum class Kind { equal, different, refused, broken } kind = Kind::equal;
-  std::string what;  // of the first difference, or why it could not be compared
+  // The first difference, or why it could not be compared, or the fault that both have found.
+  std::string what;
 };
 
 /// What kernels read and write.

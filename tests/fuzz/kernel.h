@@ -30,6 +30,7 @@ struct Kernel {
   bool in_rows = false;             // a register of all threads together, else all of a thread
   unsigned masks = 0;               // registers %m and %n that statements use
   uint64_t input_seed = 0;
+  std::array<uint32_t, 2> missing_bytes{};  // at the ends of the input and of the records
 
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
   uint64_t all_threads() const { return uint64_t{threads()} * grid[0] * grid[1] * grid[2]; }

@@ -1,7 +1,10 @@
 // Random kernels on the engine and on the interpreter:
 //   km_fuzz [--minutes=N | --kernels=N] [--seed=N] [--keep=FOLDER]
+//   km_fuzz --short ...
 //   km_fuzz --replay=FOLDER
 //   km_fuzz --memory-forms [--every=N] [--seed=N] [--write-refused]
+// --short takes memory away, so that many kernels access what is not there: the engine, whose
+// contexts are checked then, has to find that if and only if the interpreter does.
 // A kernel that goes wrong is made small and printed, or kept as a file. The same seed gives the
 // same kernels. Exits with 77 where the machine lacks what KM_CPU_ISA asks for.
 #include <algorithm>
@@ -25,7 +28,7 @@ constexpr unsigned kKernelsPerModule = 32, kShrinkTries = 600, kFailuresToShow =
 struct Options {
   uint64_t minutes = 0, kernels = 0, seed = 1, every = 1;
   std::string keep, replay;
-  bool memory_forms = false, write_refused = false;
+  bool memory_forms = false, write_refused = false, is_short = false;
 };
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
@@ -45,6 +48,8 @@ bool read_options(int count, char** arguments, Options& options) {
       options.memory_forms = true;
     } else if (std::strcmp(arguments[i], "--write-refused") == 0) {
       options.write_refused = true;
+    } else if (std::strcmp(arguments[i], "--short") == 0) {
+      options.is_short = true;
     } else if (!read_number(arguments[i], "--minutes=", options.minutes) &&
                !read_number(arguments[i], "--kernels=", options.kernels) &&
                !read_number(arguments[i], "--every=", options.every) &&
@@ -69,6 +74,7 @@ class Fuzzer {
     std::printf("%llu kernels, %llu statements: %llu different, %llu refused, %llu broken\n",
                 number(kernels_), number(statements_), number(different_), number(refused_),
                 number(broken_));
+    if (options_.is_short) std::printf("%llu with a fault that both found\n", number(faults_));
     return different_ + broken_ == 0 ? 0 : 1;
   }
 
@@ -92,9 +98,20 @@ class Fuzzer {
     while (kernels.size() < std::min<uint64_t>(wanted, kKernelsPerModule)) {
       Generator generator(instructions_, (options_.seed << 32) + next_++);
       kernels.push_back(generator.kernel("k" + std::to_string(kernels.size())));
+      if (options_.is_short) shorten(kernels.back());
     }
     const std::vector<Outcome> outcomes = compare(kernels, [this] { return has_time(); });
     for (size_t i = 0; i < outcomes.size(); ++i) note(kernels[i], outcomes[i]);
+  }
+
+  /// Takes up to all of the input and up to three records, in words, each in half of the kernels.
+  static void shorten(Kernel& kernel) {
+    reference::Random random(kernel.input_seed + 1);
+    const auto some_of = [&](uint64_t bytes) {
+      return random.below(2) == 0 ? 0u : static_cast<uint32_t>(4 * random.below(bytes / 4));
+    };
+    kernel.missing_bytes = {some_of(kInputBytes),
+                            some_of(kRecordBytes * std::min<uint64_t>(kernel.all_threads(), 3))};
   }
 
   void note(const Kernel& kernel, const Outcome& outcome) {
@@ -104,7 +121,10 @@ class Fuzzer {
     }
     ++kernels_;
     statements_ += count_statements(kernel.statements);
-    if (outcome.kind == Outcome::Kind::equal) return;
+    if (outcome.kind == Outcome::Kind::equal) {
+      faults_ += !outcome.what.empty();
+      return;
+    }
     (outcome.kind == Outcome::Kind::broken ? broken_ : different_)++;
     const auto still_wrong = [&](const Kernel& smaller) {
       return compare_one(smaller).kind == outcome.kind;
@@ -130,6 +150,7 @@ class Fuzzer {
   Clock::time_point start_;
   uint64_t next_ = 0;  // of the seed's kernels
   uint64_t kernels_ = 0, statements_ = 0, different_ = 0, refused_ = 0, broken_ = 0;
+  uint64_t faults_ = 0;
 };
 
 /// Kernels that once went wrong.
@@ -156,6 +177,10 @@ int main(int count, char** arguments) {
   setenv("KM_CPU_CC", "10.0", 0);  // kernels have instructions of sm_100a
   km::fuzz::Options options;
   if (!km::fuzz::read_options(count, arguments, options)) return 2;
+  if (options.is_short) {
+    setenv("KM_TEST_CHECKED", "1", 1);
+    km::kernels::leave_out_canaries();
+  }
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   try {
     km::kernels::session();

@@ -15,6 +15,9 @@ namespace km::reference {
 
 class Program;
 
+/// Begins the message of Machine::run() if a thread accesses memory that is not there.
+inline constexpr const char* kIllegalAddress = "an illegal address";
+
 struct Launch {
   std::string kernel;
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};

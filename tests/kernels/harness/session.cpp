@@ -102,9 +102,19 @@ std::string compile_to_ptx(const std::string& file, const std::vector<std::strin
   return prepared_ptx(source, options, [&] { return compile_source(file, source, options); });
 }
 
+namespace {
+
+bool has_canaries = true;
+
+uint64_t canary_bytes() { return has_canaries ? kCanaryBytes : 0; }
+
+}  // namespace
+
+void leave_out_canaries() { has_canaries = false; }
+
 RawBuffer::RawBuffer(Session& session, uint64_t size_bytes, const void* content)
     : session_(session), size_bytes_(size_bytes) {
-  std::vector<uint8_t> image(size_bytes + kCanaryBytes, kCanary);
+  std::vector<uint8_t> image(size_bytes + canary_bytes(), kCanary);
   if (content != nullptr) {
     std::memcpy(image.data(), content, size_bytes);
   } else {
@@ -129,7 +139,7 @@ void RawBuffer::upload(const void* content) {
 }
 
 void RawBuffer::download(void* destination) const {
-  std::vector<uint8_t> image(size_bytes_ + kCanaryBytes);
+  std::vector<uint8_t> image(size_bytes_ + canary_bytes());
   require(km_slice_download(session_.stream(), slice_, 0, image.data(), image.size()),
           "km_slice_download");
   session_.synchronize();

@@ -47,6 +47,10 @@ std::string last_error_message();
 
 class Session;
 
+/// Buffers that are made from now on end where their allocations do, so that contexts that are
+/// checked find each access behind them.
+void leave_out_canaries();
+
 /// Device memory of any element type; canaries behind the end catch stores of inactive lanes.
 class RawBuffer {
  public:

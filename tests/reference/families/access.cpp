@@ -71,7 +71,7 @@ uint8_t* Block::find(Thread& thread, uint64_t address, uint64_t size_bytes, uint
   } else {
     found = grid_.program.find(address, size_bytes);
   }
-  if (found == nullptr) fail(thread, "an illegal address");
+  if (found == nullptr) fail(thread, kIllegalAddress);
   return found;
 }
 
