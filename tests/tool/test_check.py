@@ -124,6 +124,23 @@ class Kernels(Case):
                 extra = {"init"} if wanted == "race" else set()
                 self.assertEqual(tools - extra, set() if wanted == "sound" else {wanted})
 
+    def test_time_limit_is_a_finding_of_sync(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* all) { atomicAdd(all, 1); '
+                           "while (*(volatile int*)all != 3); }")
+        command = ("run", "k.cu", "--grid", "2", "-q", "--device", "cpu", "--arg", "zeros:i32[1]",
+                   "--check-json", "k.json", "--check")
+        env = {"KM_KERNEL_TIMEOUT_MS": "300"}
+        self.bad(1, *command, "memory", env=env)
+        self.assertEqual(json.loads(self.read("k.json"))["findings"], [])
+        message = self.bad(1, *command, "sync", env=env)
+        self.assertIn("has not ended after its time limit of 300 ms", message)
+        found, = json.loads(self.read("k.json"))["findings"]
+        self.assertEqual((found["tool"], found["kind"], found["kernel"]), ("sync", "no-end", "k"))
+        self.assertIn("k.cu:1", found["position"])
+        self.bad(1, *command, "sync", "--check-format", "compute-sanitizer", "--check-log-file",
+                 "log", env=env)
+        self.assertIn(b"Program hit no-end: the launch has not ended", self.read("log"))
+
     def test_kernel_memory_names_the_line_that_allocates(self):
         for kernel, lines, work, remedy in (("leak_of_malloc", 2, "malloc or new", "delete"),
                                             ("leak_of_cudamalloc", 3, "cudaMalloc", "cudaFree()")):

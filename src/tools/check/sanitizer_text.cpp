@@ -74,7 +74,7 @@ std::string text_of(const ToldFinding& finding) {
   const std::string size = " of size " + counted(finding.size_bytes, "byte");
   if (finding.tool == "init") {
     first = "Uninitialized " + space_of(finding) + " memory read" + size;
-  } else if (finding.tool == "sync") {
+  } else if (finding.tool == "sync" && finding.kind != "no-end") {
     const bool in_warp = finding.kind == "bad-mask";
     first = in_warp ? "Barrier error detected. Invalid arguments"
                     : "Barrier error detected. Divergent thread(s) in block";

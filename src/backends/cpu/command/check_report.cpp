@@ -278,9 +278,11 @@ FindingPlace place_of(const Trial::Write& write, const LaunchRun& run) {
   return place;
 }
 
-/// Sets where a fault was.
-void set_place(Finding* finding, const KernelFault& fault, const LaunchRun& run) {
-  finding->place.what = fault.deadlock ? "wait" : "access";
+const char* act_of(const KernelFault& fault) { return fault.deadlock ? "wait" : "access"; }
+
+/// Sets where a fault was; `what` says what the thread did there.
+void set_place(Finding* finding, const KernelFault& fault, const LaunchRun& run, const char* what) {
+  finding->place.what = what;
   if (fault.size_bytes != 0 && !fault.deadlock) {
     finding->place.what += " of " + counted(fault.size_bytes, "byte");
   }
@@ -387,7 +389,7 @@ void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocat
   if (!defect.ending.empty()) {
     finding.message =
         "in another order of blocks, warps and lanes, that of seed " + seed + ", " + defect.ending;
-    if (defect.fault != nullptr) set_place(&finding, *defect.fault, run);
+    if (defect.fault != nullptr) set_place(&finding, *defect.fault, run, act_of(*defect.fault));
     checks.add(finding);
     return;
   }
@@ -414,12 +416,26 @@ void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocat
 void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
                   ContextChecks& checks) {
   Finding finding;
-  const bool is_sync = fault.deadlock;
-  finding.tool = is_sync ? "sync" : "memory";
-  finding.kind = is_sync ? "deadlock" : kind_of_fault(error.status);
+  finding.tool = fault.deadlock ? "sync" : "memory";
+  finding.kind = fault.deadlock ? "deadlock" : kind_of_fault(error.status);
   finding.kernel = run.unit->kernel_name();
   finding.message = error.message.substr(0, error.message.find("; kernel "));
-  set_place(&finding, fault, run);
+  set_place(&finding, fault, run, act_of(fault));
+  checks.add(finding);
+}
+
+void report_timeout(const KernelFault& place, const LaunchRun& run, uint64_t limit_ms,
+                    ContextChecks& checks) {
+  Finding finding;
+  finding.tool = "sync";
+  finding.kind = "no-end";
+  finding.kernel = run.unit->kernel_name();
+  finding.message = "the launch has not ended after its time limit of " + std::to_string(limit_ms) +
+                    " ms (KM_KERNEL_TIMEOUT_MS)";
+  set_place(&finding, place, run, "instruction");
+  finding.advice =
+      "If other threads are to let this one go on, see whether all of them come to where they do "
+      "so; if the kernel is only slow, raise the limit.";
   checks.add(finding);
 }
 

@@ -38,5 +38,8 @@ void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocat
 /// Makes a finding of a fault that ended a launch with this error.
 void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
                   ContextChecks& checks);
+/// Makes a finding of a launch that its time limit has stopped, at the place of one of its threads.
+void report_timeout(const KernelFault& place, const LaunchRun& run, uint64_t limit_ms,
+                    ContextChecks& checks);
 
 }  // namespace km::cpu

@@ -124,6 +124,13 @@ void note_fault(const KernelFault& fault, const LaunchRun& run, const Error& err
   report_fault(fault, run, error, context.checks());
 }
 
+/// Makes a finding of a time limit, which ends kernels whose threads wait for ever, too.
+void note_timeout(const KernelFault& place, const LaunchRun& run, Context& context) {
+  if (!context.checks().has(simt::check_tool::kSync)) return;
+  const HostMemoryNeeded needed;
+  report_timeout(place, run, context.timeout_ms(), context.checks());
+}
+
 void run_once(LaunchRun& run, Executor& executor, Context& context) {
   Result<Ending> ending = executor.run(run);
   if (!ending) {
@@ -135,6 +142,7 @@ void run_once(LaunchRun& run, Executor& executor, Context& context) {
     context.fail(std::move(error), &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {
+    note_timeout(executor.fault(), run, context);
     context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()),
                  &executor.kernel_thread());
   } else if (const KernelFault* assertion = executor.assertion()) {
