@@ -195,6 +195,9 @@ void ShaderInterface::declare_memory() {
     const uint32_t sum[] = {word(Op::OpIAdd), length, writer.spec_constant(kSharedWords, 0)};
     length = writer.declare(Op::OpSpecConstantOp, word_type, sum);
   }
+  shared_words_ = context.new_value();
+  shared_words_->type = b.getInt32Ty();
+  shared_words_->id = length;
   shared_ =
       writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
   const uint64_t local_words = (layout.local_bytes + 3) / 4;
@@ -204,6 +207,12 @@ void ShaderInterface::declare_memory() {
   append(main.variables, Op::OpVariable,
          {writer.pointer_type(spv::StorageClass::Function, array), local_,
           word(spv::StorageClass::Function)});
+}
+
+V ShaderInterface::shared_bytes() {
+  V dynamic = record_u32(offsetof(LaunchRecord, shared_dynamic_bytes));
+  V all = b.CreateShl(b.CreateZExt(shared_words_, b.getInt64Ty()), u64(2));
+  return b.CreateSelect(b.CreateICmpEQ(dynamic, u32(0)), u64(own_shared_bytes()), all);
 }
 
 uint64_t ShaderInterface::own_shared_bytes() const {

@@ -82,6 +82,8 @@ class ShaderInterface {
   bool uses_local_memory() const { return local_ != 0; }
   /// Bytes of shared memory before the dynamic part.
   uint64_t own_shared_bytes() const;
+  /// Bytes of shared memory that a block may access: with a dynamic part all that it was given.
+  V shared_bytes();
   /// False in lanes beyond the threads of a block, for which a load by an address of their own
   /// gives zero; one that all lanes have in common is that of the first one.
   V has_thread();
@@ -112,6 +114,7 @@ class ShaderInterface {
   Id push_constants_ = 0, shared_ = 0, scratch_ = 0, state_ = 0, local_ = 0;
   std::vector<V> block_size_;
   V block_threads_ = nullptr;
+  V shared_words_ = nullptr;
   std::vector<V> base_block_;
   V record_ = nullptr;
 };

@@ -237,8 +237,7 @@ V Memory::is_inside(const simt::Inst& inst, const Place& place, uint32_t size_by
     if (layout.local_bytes < size_bytes) return b.getFalse();
     return b.CreateICmpULE(place.address, s.u64(layout.local_bytes - size_bytes));
   }
-  V dynamic = s.record_u32(offsetof(LaunchRecord, shared_dynamic_bytes));
-  V bytes = b.CreateAdd(b.CreateZExt(dynamic, b.getInt64Ty()), s.u64(s.own_shared_bytes()));
+  V bytes = s.shared_bytes();
   V fits = b.CreateICmpULE(b.CreateAdd(place.address, s.u64(size_bytes)), bytes);
   return b.CreateAnd(fits, b.CreateICmpULT(place.address, bytes));
 }

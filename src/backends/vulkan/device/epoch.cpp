@@ -45,6 +45,10 @@ void choose_features(const FeatureChain& has, FeatureChain* wanted) {
 }  // namespace
 
 Result<std::shared_ptr<Epoch>> Epoch::create(const Adapter& adapter) {
+  if (are_driver_uses_over()) {
+    return make_error(KM_ERROR_CONTEXT_LOST, "%s: the process is ending, and its driver has ended",
+                      device_uri(adapter).c_str());
+  }
   std::shared_ptr<Epoch> epoch(new Epoch(adapter));
   KM_TRY(epoch->create_device());
   KM_TRY(epoch->create_semaphore());
@@ -142,14 +146,14 @@ Epoch::~Epoch() {
   completion_.reset();
   // Nothing is pending, because submissions keep the epoch; handles may be null.
   if (vk_.vkDestroyDevice == nullptr) return;
-  vk_.vkDestroyQueryPool(device_, queries_, nullptr);
-  if (!has_failed() && pipeline_cache_ != VK_NULL_HANDLE) {
-    keep_pipelines(adapter_, vk_, device_, pipeline_cache_, kept_pipeline_bytes_);
+  vk().vkDestroyQueryPool(device_, queries_, nullptr);
+  if (!has_failed() && !are_driver_uses_over() && pipeline_cache_ != VK_NULL_HANDLE) {
+    keep_pipelines(adapter_, vk(), device_, pipeline_cache_, kept_pipeline_bytes_);
   }
-  vk_.vkDestroyPipelineCache(device_, pipeline_cache_, nullptr);
-  vk_.vkDestroyCommandPool(device_, command_pool_, nullptr);
-  vk_.vkDestroySemaphore(device_, timeline_, nullptr);
-  vk_.vkDestroyDevice(device_, nullptr);
+  vk().vkDestroyPipelineCache(device_, pipeline_cache_, nullptr);
+  vk().vkDestroyCommandPool(device_, command_pool_, nullptr);
+  vk().vkDestroySemaphore(device_, timeline_, nullptr);
+  vk().vkDestroyDevice(device_, nullptr);
 }
 
 void Epoch::fail(const Error& error) {
@@ -176,6 +180,10 @@ Status Epoch::check(VkResult result, const char* function) {
   if (result == VK_SUCCESS) [[likely]]
     return {};
   Error error = vulkan_error(result, function);
+  if (are_driver_uses_over()) {
+    error.message += ": the process is ending, and its driver has ended";
+    return error;
+  }
   if (result == VK_ERROR_DEVICE_LOST) {
     error.message += ": the driver has lost " + device_uri(adapter_) +
                      ", by a stray access of a kernel or its time limit; reset the context";
@@ -199,7 +207,7 @@ Result<VkCommandBuffer> Epoch::take_commands() {
                                          .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                          .commandBufferCount = 1};
   VkCommandBuffer made = VK_NULL_HANDLE;
-  KM_TRY(check(vk_.vkAllocateCommandBuffers(device_, &info, &made), "vkAllocateCommandBuffers"));
+  KM_TRY(check(vk().vkAllocateCommandBuffers(device_, &info, &made), "vkAllocateCommandBuffers"));
   return made;
 }
 
@@ -222,7 +230,7 @@ Status Epoch::submit(VkCommandBuffer commands, std::function<void(VkResult)> fol
                           .pCommandBuffers = &commands,
                           .signalSemaphoreCount = 1,
                           .pSignalSemaphores = &timeline_};
-  KM_TRY(check(vk_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit"));
+  KM_TRY(check(vk().vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit"));
   submitted_ = value;
   completion_->add(
       value, [epoch = shared_from_this(), commands, follow = std::move(follow)](VkResult result) {
@@ -250,8 +258,8 @@ void Epoch::give_query_back(uint32_t query) {
 
 Result<int64_t> Epoch::time_ns(uint32_t query) {
   uint64_t ticks = 0;
-  KM_TRY(check(vk_.vkGetQueryPoolResults(device_, queries_, query, 1, sizeof ticks, &ticks,
-                                         sizeof ticks, VK_QUERY_RESULT_64_BIT),
+  KM_TRY(check(vk().vkGetQueryPoolResults(device_, queries_, query, 1, sizeof ticks, &ticks,
+                                          sizeof ticks, VK_QUERY_RESULT_64_BIT),
                "vkGetQueryPoolResults"));
   const uint32_t bits = adapter_.timestamp_bits();
   if (bits < 64) ticks &= (uint64_t{1} << bits) - 1;

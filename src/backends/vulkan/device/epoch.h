@@ -13,6 +13,7 @@
 #include "backends/vulkan/device/buffer_map.h"
 #include "backends/vulkan/device/completion_thread.h"
 #include "backends/vulkan/driver/adapter.h"
+#include "backends/vulkan/driver/driver_use.h"
 #include "base/result.h"
 
 namespace km::vulkan {
@@ -23,7 +24,11 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   ~Epoch();
 
   const Adapter& adapter() const { return adapter_; }
-  const DeviceFunctions& vk() const { return vk_; }
+  const DeviceFunctions& vk() const {
+    if (are_driver_uses_over()) [[unlikely]]
+      return ended_functions();
+    return vk_;
+  }
   VkDevice device() const { return device_; }
   VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
 

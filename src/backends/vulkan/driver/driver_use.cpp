@@ -40,4 +40,6 @@ void end_driver_uses(uint64_t deadline_ns) {
   }
 }
 
+bool are_driver_uses_over() { return g_is_over.load(std::memory_order_acquire); }
+
 }  // namespace km::vulkan

@@ -21,4 +21,7 @@ class DriverUse {
 /// until now_ns() has passed the deadline.
 void end_driver_uses(uint64_t deadline_ns);
 
+/// True from then on: the static objects of the driver and of its layers may be gone.
+bool are_driver_uses_over();
+
 }  // namespace km::vulkan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "backends/vulkan/driver/driver_interface.h"
 #include "backends/vulkan/driver/result.h"
@@ -191,6 +192,40 @@ Result<std::vector<VkPhysicalDevice>> physical_devices() {
                "vkEnumeratePhysicalDevices"));
   devices.resize(count);
   return devices;
+}
+
+namespace {
+
+/// Ended<Function>::call does nothing, and fails if it gives a VkResult.
+template <class Function>
+struct Ended;
+
+template <class Given, class... Taken>
+struct Ended<Given(VKAPI_PTR*)(Taken...)> {
+  static VKAPI_ATTR Given VKAPI_CALL call(Taken...) {
+    if constexpr (std::is_same_v<Given, VkResult>) {
+      return VK_ERROR_DEVICE_LOST;
+    } else {
+      return Given();
+    }
+  }
+};
+
+}  // namespace
+
+const DeviceFunctions& ended_functions() {
+  static constexpr DeviceFunctions kEnded{
+#define KM_VK_GLOBAL(name)
+#define KM_VK_INSTANCE(name)
+#define KM_VK_DEVICE(name) .name = Ended<PFN_##name>::call,
+#define KM_VK_OPTIONAL(name) .name = Ended<PFN_##name>::call,
+#include "backends/vulkan/driver/functions.def"
+#undef KM_VK_GLOBAL
+#undef KM_VK_INSTANCE
+#undef KM_VK_DEVICE
+#undef KM_VK_OPTIONAL
+  };
+  return kEnded;
 }
 
 Result<DeviceFunctions> device_functions(VkDevice device) {

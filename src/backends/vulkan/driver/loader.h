@@ -47,6 +47,10 @@ Status load_instance();
 /// The physical devices in the loader's order. They are the same ones for the whole process.
 Result<std::vector<VkPhysicalDevice>> physical_devices();
 
+/// Functions that do nothing, and fail with VK_ERROR_DEVICE_LOST where they give a result: for
+/// calls that come after the driver's end, such as those of a program's static objects.
+const DeviceFunctions& ended_functions();
+
 /// Looks up the functions of a new device; the error names one that is missing.
 Result<DeviceFunctions> device_functions(VkDevice device);
 

@@ -8,19 +8,31 @@
 #include "base/integers.h"
 #include "base/text.h"
 #include "ptx/place.h"
+#include "simt/kernel/shared_memory.h"
 
 namespace km::vulkan {
 namespace {
 
-constexpr uint64_t kWordBytes = 4;
+constexpr uint64_t kWordBytes = 4, kDynamicAlignBytes = 16;
 
 uint64_t most_shared_bytes(const Module& module) {
   return module.epoch()->adapter().limits().maxComputeSharedMemorySize;
 }
 
-/// Shared memory of a kernel that launches do not choose.
+/// Shared memory of a kernel that launches do not choose, up to where their part begins.
 uint64_t fixed_shared_bytes(const spirv::Kernel& kernel) {
-  return kernel.info.shared_static_bytes + kernel.shared_extra_bytes;
+  return round_up(kernel.info.shared_static_bytes, kDynamicAlignBytes) + kernel.shared_extra_bytes;
+}
+
+/// Shared memory ends where it would on a GPU, in whole granules if the device has so much: kernels
+/// may access the gap.
+uint64_t given_dynamic_bytes(const Function& function, uint64_t shared_bytes) {
+  if (shared_bytes == 0) return 0;
+  const spirv::Kernel& kernel = function.kernel();
+  const uint64_t before = round_up(kernel.info.shared_static_bytes, kDynamicAlignBytes);
+  const uint64_t end = round_up(before + shared_bytes, simt::kSharedGranuleBytes);
+  const uint64_t most = most_shared_bytes(function.module()) - fixed_shared_bytes(kernel);
+  return std::max(std::min(end - before, most), round_up(shared_bytes, kWordBytes));
 }
 
 }  // namespace
@@ -104,8 +116,9 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) const {
 }
 
 Result<VkPipeline> Function::pipeline(const uint32_t block[3], uint64_t shared_bytes) {
+  const uint64_t given_bytes = given_dynamic_bytes(*this, shared_bytes);
   const BlockShape shape{block[0], block[1], block[2],
-                         static_cast<uint32_t>(round_up(shared_bytes, kWordBytes) / kWordBytes)};
+                         static_cast<uint32_t>(given_bytes / kWordBytes)};
   return pipelines_.find_or_make(
       shape, [this] { return spirv::translate(module_.program(), index_, module_.options()); });
 }
