@@ -46,8 +46,8 @@ fuzz_vulkan() {
   export LP_NATIVE_VECTOR_WIDTH=128 GALLIVM_PERF=nopt
   for KM_VULKAN_STEPPED in 0 1; do
     echo "stepped: $KM_VULKAN_STEPPED, seed $seed, minutes: $(((minutes + 1) / 2))"
-    build/release/tests/km_fuzz --minutes=$(((minutes + 1) / 2)) --seed="$seed" --keep="$kept" ||
-      status=1
+    build/release/tests/km_fuzz --minutes=$(((minutes + 1) / 2)) --seed="$seed" --keep="$kept" \
+      --mostly-small || status=1
     seed=$((seed + 1))
   done
   return $status

@@ -268,6 +268,7 @@ constexpr Shape kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {1, 1, 2
 /// Most kernels are small, because a large one takes as long to compile as fifty of them; but what
 /// goes wrong with many values alive at once, or deep inside, takes a large one to find.
 Generator::Size Generator::choose_size() {
+  if (mostly_small_ && chance(75)) return {1, 3, false};
   const uint64_t pick = below(400);
   if (pick < 340) return {2, 4, false};
   if (pick < 388) return {5, 12, false};

@@ -46,8 +46,10 @@ class Draws {
 
 class Generator : private Draws {
  public:
-  Generator(const Instructions& instructions, uint64_t seed)
-      : Draws(seed), instructions_(instructions) {}
+  /// Three of four kernels are of one statement if `mostly_small`, for devices whose drivers take
+  /// long to compile.
+  Generator(const Instructions& instructions, uint64_t seed, bool mostly_small)
+      : Draws(seed), instructions_(instructions), mostly_small_(mostly_small) {}
 
   Kernel kernel(const std::string& name);
 
@@ -141,6 +143,7 @@ class Generator : private Draws {
   Statement rounds(const Place& place);
 
   const Instructions& instructions_;
+  const bool mostly_small_;
   bool exits_ = false;         // some threads may exit early
   bool partial_warp_ = false;  // the last warp lacks lanes
   unsigned masks_ = 0;         // registers for masks of lanes so far

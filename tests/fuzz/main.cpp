@@ -1,6 +1,5 @@
 // Random kernels on the engine and on the interpreter:
-//   km_fuzz [--minutes=N | --kernels=N] [--seed=N] [--keep=FOLDER]
-//   km_fuzz --short ...
+//   km_fuzz [--minutes=N | --kernels=N] [--seed=N] [--keep=FOLDER] [--mostly-small] [--short]
 //   km_fuzz --replay=FOLDER
 //   km_fuzz --memory-forms [--every=N] [--seed=N] [--write-refused]
 // --short takes memory away, so that many kernels access what is not there: the engine, whose
@@ -28,7 +27,7 @@ constexpr unsigned kKernelsPerModule = 32, kShrinkTries = 600, kFailuresToShow =
 struct Options {
   uint64_t minutes = 0, kernels = 0, seed = 1, every = 1;
   std::string keep, replay;
-  bool memory_forms = false, write_refused = false, is_short = false;
+  bool memory_forms = false, write_refused = false, mostly_small = false, is_short = false;
 };
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
@@ -50,6 +49,8 @@ bool read_options(int count, char** arguments, Options& options) {
       options.write_refused = true;
     } else if (std::strcmp(arguments[i], "--short") == 0) {
       options.is_short = true;
+    } else if (std::strcmp(arguments[i], "--mostly-small") == 0) {
+      options.mostly_small = true;
     } else if (!read_number(arguments[i], "--minutes=", options.minutes) &&
                !read_number(arguments[i], "--kernels=", options.kernels) &&
                !read_number(arguments[i], "--every=", options.every) &&
@@ -96,7 +97,7 @@ class Fuzzer {
     std::vector<Kernel> kernels;
     const uint64_t wanted = options_.minutes != 0 ? kKernelsPerModule : options_.kernels - kernels_;
     while (kernels.size() < std::min<uint64_t>(wanted, kKernelsPerModule)) {
-      Generator generator(instructions_, (options_.seed << 32) + next_++);
+      Generator generator(instructions_, (options_.seed << 32) + next_++, options_.mostly_small);
       kernels.push_back(generator.kernel("k" + std::to_string(kernels.size())));
       if (options_.is_short) shorten(kernels.back());
     }
