@@ -54,6 +54,20 @@ constexpr RealComparison kRealComparisons[] = {
 
 }  // namespace
 
+/// Notes a result that a driver's compiler may compute, or whose value does not depend on that of
+/// its operands. Literals among the operands are taken for identifiers, which costs at most an
+/// operation more.
+void InstructionWriter::note_result(Op op, km::spirv::Id made, std::span<const uint32_t> operands) {
+  const auto is_zero = [this](uint32_t id) { return context_.is_zero(id); };
+  const auto is_known = [this](uint32_t id) { return context_.is_known(id); };
+  const bool cancels = (op == Op::OpISub || op == Op::OpBitwiseXor) && operands[0] == operands[1];
+  const bool vanishes = op == Op::OpBitwiseAnd || op == Op::OpIMul;
+  if (cancels || (vanishes && std::ranges::any_of(operands, is_zero))) context_.note_zero(made);
+  if (op == Op::OpSelect && operands[1] == operands[2]) operands = operands.subspan(1);
+  if (op == Op::OpCompositeExtract) operands = operands.first(1);
+  if (std::ranges::all_of(operands, is_known)) context_.note_known(made);
+}
+
 Value* InstructionWriter::make(Op op, Type* type, std::initializer_list<uint32_t> operands) {
   Value* made = context_.new_value();
   made->type = type;
@@ -61,6 +75,7 @@ Value* InstructionWriter::make(Op op, Type* type, std::initializer_list<uint32_t
   km::spirv::Words all{type->id(), made->id};
   all.insert(all.end(), operands.begin(), operands.end());
   km::spirv::append(code().body, op, all);
+  note_result(op, made->id, operands);
   return made;
 }
 
@@ -72,6 +87,7 @@ Value* InstructionWriter::extended(uint32_t instruction, Type* type,
   km::spirv::Words all{type->id(), made->id, context_.writer.glsl(), instruction};
   all.insert(all.end(), operands.begin(), operands.end());
   km::spirv::append(code().body, Op::OpExtInst, all);
+  note_result(Op::OpExtInst, made->id, operands);
   return made;
 }
 
@@ -248,10 +264,23 @@ bool is_zero_constant(const Value* value) {
 
 }  // namespace
 
+/// The number, hidden from a driver's compiler that would find out that it is zero.
+Value* IRBuilderBase::hidden(Value* a) {
+  const bool is_known = a->is_constant || context_.is_known(a->id);
+  const bool can_hide = context_.unknown_zero_in == &code() && a->type->count() == 0;
+  if (!context_.facts.folds_zeros || !is_known || !can_hide) return a;
+  Type* bits = integer_like(a->type);
+  Value* zero = CreateZExtOrTrunc(context_.unknown_zero, bits);
+  return CreateBitCast(CreateXor(CreateBitCast(a, bits), zero), a->type);
+}
+
+/// The same for operands whose literal zeros have a way of their own.
+Value* IRBuilderBase::hidden_result(Value* a) { return a->is_constant ? a : hidden(a); }
+
 Value* IRBuilderBase::CreateFAdd(Value* a, Value* c) {
   if (context_.facts.folds_zeros && is_zero_constant(c)) return plus_zero(a, c);
   if (context_.facts.folds_zeros && is_zero_constant(a)) return plus_zero(c, a);
-  return arithmetic(Op::OpFAdd, a, c);
+  return arithmetic(Op::OpFAdd, hidden_result(a), hidden_result(c));
 }
 
 Value* IRBuilderBase::CreateFSub(Value* a, Value* c) {
@@ -262,17 +291,20 @@ Value* IRBuilderBase::CreateFSub(Value* a, Value* c) {
 Value* IRBuilderBase::CreateFMul(Value* a, Value* c) {
   if (context_.facts.folds_zeros && is_zero_constant(c)) return times_zero(a, c);
   if (context_.facts.folds_zeros && is_zero_constant(a)) return times_zero(c, a);
-  return arithmetic(Op::OpFMul, a, c);
+  return arithmetic(Op::OpFMul, hidden_result(a), hidden_result(c));
 }
 
 /// A quotient of f32 that was rounded to f64 first is right, too: no quotient of 24-bit numbers is
-/// that close to the middle between two f32.
+/// that close to the middle between two f32. Mesa's llvmpipe has any bits for a quotient by a zero
+/// that it knows, and zero for one of such a zero.
 Value* IRBuilderBase::CreateFDiv(Value* a, Value* c) {
   const auto& facts = context_.facts;
   const bool wide = a->type->bits() == 64;
   if (wide && facts.f64_div != Exactness::exact)
     context_.refuse("division of f64 is not exact there");
-  if (wide || facts.f32_div == Exactness::exact) return arithmetic(Op::OpFDiv, a, c);
+  if (wide || facts.f32_div == Exactness::exact) {
+    return arithmetic(Op::OpFDiv, hidden(a), hidden(c));
+  }
   Type* real = Type::get(context_, Type::Kind::real, 64, a->type->count());
   return CreateFPTrunc(CreateFDiv(CreateFPExt(a, real), CreateFPExt(c, real)), a->type);
 }
@@ -482,7 +514,10 @@ Value* IRBuilderBase::CreateCall(Function* function, ArrayRef<Value*> arguments)
   made->type = function->result();
   made->id = context_.writer.new_id();
   km::spirv::Words all{made->type->id(), made->id, function->code().id};
-  for (Value* argument : arguments) all.push_back(argument->id);
+  for (Value* argument : arguments) {
+    const bool is_real = argument->type->kind() == Type::Kind::real;
+    all.push_back((is_real ? hidden(argument) : argument)->id);
+  }
   km::spirv::append(code().body, Op::OpFunctionCall, all);
   return made;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include "spirv/spirv.h"
 #include "spirv/words/module_writer.h"
@@ -44,6 +45,19 @@ class Context {
     if (refusal_.empty()) refusal_ = reason;
   }
   const std::string& refusal() const { return refusal_; }
+  /// Values that a driver's compiler may compute: constants, sizes of blocks, and what is made of
+  /// these alone. A driver that folds zeros may take a sum or a quotient of them for another one.
+  void note_known(Id id) { known_.insert(id); }
+  bool is_known(Id id) const { return known_.contains(id); }
+  /// A known number that is zero whatever it is made of.
+  void note_zero(Id id) {
+    known_.insert(id);
+    zeros_.insert(id);
+  }
+  bool is_zero(Id id) const { return zeros_.contains(id); }
+  /// Zero as a word that no driver's compiler knows, and the function that has it.
+  llvm::Value* unknown_zero = nullptr;
+  const FunctionCode* unknown_zero_in = nullptr;
   /// True while subnormal f32 are flushed anyhow, so that a device that flushes them is exact.
   bool flushes = false;
 
@@ -51,6 +65,7 @@ class Context {
   struct Store;
   std::unique_ptr<Store> store_;
   std::string refusal_;
+  std::unordered_set<Id> known_, zeros_;
 };
 
 }  // namespace km::spirv

@@ -37,11 +37,14 @@ Value* constant_of(Type* type, uint64_t value) {
   if (is_nan(type, made->content) && context.facts.has_arena) return made;
   if (type->count() == 0) {
     made->id = scalar_constant(type, made->content);
+    context.note_known(made->id);
+    if (made->content == 0) context.note_zero(made->id);
     return made;
   }
   const std::vector<km::spirv::Id> parts(type->count(),
                                          scalar_constant(type->getScalarType(), made->content));
   made->id = context.writer.composite_constant(type->id(), parts);
+  context.note_known(made->id);
   return made;
 }
 

@@ -82,6 +82,7 @@ void ShaderInterface::declare_block_size() {
     V size = context.new_value();
     size->type = word_type;
     size->id = writer.spec_constant(number, 1);
+    context.note_known(size->id);
     block_size_.push_back(size);
     sizes.push_back(size->id);
   }
@@ -95,6 +96,7 @@ void ShaderInterface::declare_block_size() {
   block_threads_ = context.new_value();
   block_threads_->type = word_type;
   block_threads_->id = product(product(sizes[0], sizes[1]), sizes[2]);
+  context.note_known(block_threads_->id);
 }
 
 void ShaderInterface::declare_push_constants() {
@@ -128,6 +130,8 @@ void ShaderInterface::declare_push_constants() {
     base_block_.push_back(pushed(offsetof(PushConstants, base_block) + 4 * axis));
   }
   unknown_zero_ = pushed(offsetof(PushConstants, reserved));
+  context.unknown_zero = unknown_zero_;
+  context.unknown_zero_in = &b.code();
 }
 
 /// The arena is coherent: threads of a block exchange data by it, too.
@@ -198,6 +202,7 @@ void ShaderInterface::declare_memory() {
   shared_words_ = context.new_value();
   shared_words_->type = b.getInt32Ty();
   shared_words_->id = length;
+  context.note_known(length);
   shared_ =
       writer.global_variable(spv::StorageClass::Workgroup, writer.array_type(word_type, length, 0));
   const uint64_t local_words = (layout.local_bytes + 3) / 4;
@@ -240,6 +245,10 @@ V ShaderInterface::builtin(spv::BuiltIn kind, unsigned component) {
   const Id variable = writer.global_variable(spv::StorageClass::Input, type->id());
   writer.decorate(variable, spv::Decoration::BuiltIn, {word(kind)});
   V whole = b.make(Op::OpLoad, type, {variable});
+  // Drivers know the places of threads in blocks of one thread.
+  if (kind == spv::BuiltIn::LocalInvocationId || kind == spv::BuiltIn::LocalInvocationIndex) {
+    context.note_known(whole->id);
+  }
   for (unsigned i = 0; is_vector && i < 3; ++i) {
     builtins_[{word(kind), i}] = b.CreateExtractElement(whole, i);
   }

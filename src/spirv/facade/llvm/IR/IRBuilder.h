@@ -273,6 +273,7 @@ class InstructionWriter {
   Value* extended(uint32_t instruction, Type* type, std::initializer_list<uint32_t> operands);
 
  protected:
+  void note_result(spv::Op op, km::spirv::Id made, std::span<const uint32_t> operands);
   Value* binary(spv::Op op, Value* a, Value* c);
   /// The value with the upper bits of a narrow word cleared.
   Value* fitted(Value* a);
@@ -387,6 +388,8 @@ class IRBuilderBase : public IntegerBuilder {
   Value* arithmetic(spv::Op op, Value* a, Value* c);
   Value* plus_zero(Value* a, Value* zero);
   Value* times_zero(Value* a, Value* zero);
+  Value* hidden(Value* a);
+  Value* hidden_result(Value* a);
   Value* is_nan(Value* a);
   Value* rounded(uint32_t instruction, Value* a);
   Value* rounded_by_sums(uint32_t instruction, Value* a);
