@@ -274,7 +274,7 @@ Value* IRBuilderBase::hidden(Value* a) {
   return CreateBitCast(CreateXor(CreateBitCast(a, bits), zero), a->type);
 }
 
-/// The same for operands whose literal zeros have a way of their own.
+/// hidden_result() leaves literals alone: sums and products have other ways for literal zeros.
 Value* IRBuilderBase::hidden_result(Value* a) { return a->is_constant ? a : hidden(a); }
 
 Value* IRBuilderBase::CreateFAdd(Value* a, Value* c) {
