@@ -67,7 +67,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     tests = [test for test in tests_of(build, folder, chosen)
              if not mark_of(test[0], folder).exists()]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for said in pool.map(lambda test: prepare(test, build, native, folder), tests):
             if said:
                 print(said, file=sys.stderr)
