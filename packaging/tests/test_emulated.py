@@ -1,14 +1,15 @@
 """The packages for AArch64, where make dist made any, under `scripts/setup.sh arm64`'s emulator."""
 
+import os
 import re
 import shutil
 import subprocess
 import unittest
 
-from emulated import EmulatedRoot
+from emulated import EmulatedRoot, run_emulated
 from packages import DIST, FILLED, KERNEL, ROOT, RUN_KERNEL, Case, one, quick_start
 from roots import RootCase
-from test_bindings import build_in_go
+from test_bindings import build_in_go, tools
 
 ARM64 = ROOT / ".deps/arm64"
 EMULATOR = [ARM64 / "tools/usr/bin/qemu-aarch64-static", "-L", ARM64 / "root"]
@@ -43,6 +44,31 @@ class Emulated(Case):
         said = self.run_here(*EMULATOR, "./outside", KM_LIBRARY_DIR=str(self.prefix / "lib"))
         self.assertEqual(said.strip(), "1 <nil>")
 
+    def test_a_program_in_zig_gets_the_library_of_its_target(self):
+        """By the pkg-config of that target, as Debian names it: this machine's knows another."""
+        zig, programs = tools()["zig"], self.folder / "programs"
+        (self.folder / "here").mkdir()
+        (self.folder / "here/kernelmill.pc").write_text(
+            "Name: kernelmill\nDescription: of this machine\nVersion: 1\n"
+            f"libdir={self.folder}/none\nincludedir={self.folder}/none\n")
+        programs.mkdir()
+        program = programs / "aarch64-linux-gnu-pkg-config"
+        program.write_text("#!/bin/sh\n"
+                           f'PKG_CONFIG_LIBDIR={self.prefix}/lib/pkgconfig pkg-config "$@"\n')
+        program.chmod(0o755)
+        for name in ("build.zig", "build.zig.zon", "main.zig"):
+            shutil.copy(ROOT / "bindings/zig/tests/fetched" / name, self.folder)
+        # Zig's own parts are compiled on first use: quickly, and once for all runs.
+        cache = str(ROOT / "build/zig")
+        settings = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache,
+                    "ZIG_DEBUG_CMD": "1", "PATH": f"{programs}:{os.environ['PATH']}",
+                    "PKG_CONFIG_LIBDIR": str(self.folder / "here")}
+        self.run_here(zig, "fetch", "--save", one("kernelmill-zig-*.tar.gz"), **settings)
+        self.run_here(zig, "build", "-Dtarget=aarch64-linux-gnu.2.28", **settings)
+        done = subprocess.run([*map(str, EMULATOR), self.folder / "zig-out/bin/fetched"],
+                              capture_output=True, text=True, check=False)
+        self.assertIn("version 1: { 7, 7, 7, 7 }\n", done.stderr)
+
     def test_debian_has_the_files_where_it_has_those_of_arm64(self):
         packages = sorted(DIST.glob("*_arm64.deb"))
         self.assertEqual(len(packages), 4)
@@ -50,13 +76,20 @@ class Emulated(Case):
             shown = self.run_here("dpkg-deb", "-f", package, "Architecture").strip()
             self.assertEqual(shown, "arm64")
             self.run_here("dpkg-deb", "-x", package, "root")
-        (self.folder / "root/lib").symlink_to("usr/lib")
-        shutil.copytree(ARM64 / "root/usr/lib", self.folder / "root/usr/lib", symlinks=True,
+        root = self.folder / "root"
+        (root / "lib").symlink_to("usr/lib")
+        shutil.copytree(ARM64 / "root/usr/lib", root / "usr/lib", symlinks=True,
                         dirs_exist_ok=True, ignore=shutil.ignore_patterns("llvm-*", "*.a"))
-        said = self.run_here(EMULATOR[0], "-L", self.folder / "root",
-                             self.folder / "root/usr/bin/kernelmill", *RUN_KERNEL,
-                             KM_NVRTC=str(ARM64))
-        self.assertEqual(said.strip(), FILLED)
+        for name in ("proc", "dev"):
+            (root / name).mkdir()
+        shutil.copytree(ARM64 / "nvidia", root / "nvidia", symlinks=True,
+                        ignore=shutil.ignore_patterns("cccl", "include"))
+        shutil.copy(self.folder / "fill.cu", root)
+        # Not by -L: the library looks for its plugin by faccessat, which the emulator asks the
+        # machine's own files.
+        done = run_emulated(root, "/usr/bin/kernelmill", *RUN_KERNEL, KM_NVRTC="/",
+                            KM_CACHE_DIR="off")
+        self.assertEqual(done.stdout.strip(), FILLED, done.stderr)
 
     def test_the_wheel_holds_what_its_name_says(self):
         self.run_here("unzip", "-q", one("kernelmill-*_aarch64.whl"), "-d", "wheel")
