@@ -48,7 +48,7 @@ class Generator : private Draws {
  public:
   /// Three of four kernels are of one statement if `mostly_small`, for devices whose drivers take
   /// long to compile.
-  Generator(const Instructions& instructions, uint64_t seed, bool mostly_small)
+  Generator(const Instructions& instructions, uint64_t seed, bool mostly_small = false)
       : Draws(seed), instructions_(instructions), mostly_small_(mostly_small) {}
 
   Kernel kernel(const std::string& name);
