@@ -25,12 +25,23 @@ Status require_pointer(const void* pointer, const char* name, uint64_t size_byte
                     counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are");
 }
 
+/// True if an address of one context means the same memory in the other one. Devices whose contexts
+/// have address spaces of their own say so.
+static bool share_addresses(const Context& a, const Context& b) {
+  constexpr int32_t kUnifiedAddressing = 41;  // CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING
+  if (&a == &b) return true;
+  const Result<int64_t> is_unified =
+      a.device().attribute(KM_DEVICE_ATTRIBUTE_CUDA + kUnifiedAddressing);
+  return !is_unified || *is_unified != 0;
+}
+
 Status require_apart(const DevicePlace& destination, const DevicePlace& source,
                      uint64_t size_bytes) {
   if (destination.address >= source.address + size_bytes ||
       source.address >= destination.address + size_bytes || destination.address == source.address) {
     return {};  // a copy onto itself changes nothing
   }
+  if (!share_addresses(destination.memory->context(), source.memory->context())) return {};
   return make_error(KM_ERROR_INVALID_ARGUMENT,
                     "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %s overlap",
                     source.address, destination.address, counted(size_bytes, "byte").c_str());

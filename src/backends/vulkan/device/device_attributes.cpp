@@ -65,12 +65,13 @@ std::optional<int64_t> cuda_attribute(const Adapter& adapter, int32_t number) {
       return INT32_MAX;
     case Attribute::MULTIPROCESSOR_COUNT:  // Vulkan does not tell it, and users divide by it
     case Attribute::MAX_BLOCKS_PER_MULTIPROCESSOR:
-    case Attribute::UNIFIED_ADDRESSING:
     case Attribute::MEM_SYNC_DOMAIN_COUNT:
       return 1;
     case Attribute::MAX_REGISTERS_PER_BLOCK:
     case Attribute::MAX_REGISTERS_PER_MULTIPROCESSOR:
       return 64 << 10;
+    case Attribute::UNIFIED_ADDRESSING:  // not in arenas, which all begin at one address
+      return driver_interface().has_arena ? 0 : 1;
     case Attribute::INTEGRATED:
     case Attribute::MANAGED_MEMORY:
     case Attribute::CONCURRENT_MANAGED_ACCESS:
