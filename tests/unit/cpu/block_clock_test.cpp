@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
+
 namespace km::cpu {
 namespace {
 
@@ -225,6 +228,48 @@ TEST(KnowledgeTest, LongListsOfThreadsBecomeBlocks) {
     EXPECT_TRUE(known.covers_block(block, 1000 * block + 999));
     EXPECT_FALSE(known.covers_block(block, 1000 * block + 1000));
   }
+}
+
+/// What random threads and blocks have told, of three blocks with four threads each.
+SharedKnowledge any_knowledge(std::minstd_rand& random) {
+  auto known = std::make_shared<Knowledge>();
+  for (unsigned i = random() % 7; i > 0; --i) {
+    const uint32_t block = random() % 3, thread = random() % 4, tick = 1 + random() % 6;
+    switch (random() % 3) {
+      case 0:
+        known->add_block(block, tick);
+        break;
+      case 1:
+        known->add_thread(block, thread, tick);
+        break;
+      default:
+        known->add_copies(block, thread, tick);
+    }
+  }
+  known->simplify();
+  return known;
+}
+
+TEST(KnowledgeTest, JoinedIsWhatOneOrTheOtherKnows) {
+  std::minstd_rand random(1);
+  unsigned same = 0;  // one of the two knew it all
+  for (unsigned round = 0; round < 20000; ++round) {
+    const SharedKnowledge a = any_knowledge(random), b = any_knowledge(random);
+    const SharedKnowledge both = joined(a, b);
+    same += both == a || both == b;
+    for (uint32_t at = 0; at < 3 * 4 * 6; ++at) {
+      const uint32_t block = at / 24, thread = at / 6 % 4, tick = at % 6;
+      ASSERT_EQ(both->covers(block, thread, tick),
+                a->covers(block, thread, tick) || b->covers(block, thread, tick));
+      ASSERT_EQ(both->covers_copy(block, thread, tick),
+                a->covers_copy(block, thread, tick) || b->covers_copy(block, thread, tick));
+      ASSERT_EQ(both->covers_block(block, tick),
+                a->covers_block(block, tick) || b->covers_block(block, tick));
+      ASSERT_EQ(both->covers_any(block, tick),
+                a->covers_any(block, tick) || b->covers_any(block, tick));
+    }
+  }
+  EXPECT_GT(same, 1000u);
 }
 
 }  // namespace

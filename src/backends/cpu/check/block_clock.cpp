@@ -235,10 +235,11 @@ void BlockClock::exchange(uint32_t warp, uint32_t lanes) {
 
 /// All that the thread did and knows now, with its copies or without.
 SharedKnowledge BlockClock::snapshot(uint32_t thread, bool of_copy) {
-  auto all = std::make_shared<Knowledge>();
-  all->add_all(known_.get());
-  if (!threads_.empty()) all->add_all(threads_[thread].acquired.get());
-  all->add_block(block_, barrier_tick_);
+  const SharedKnowledge heard =
+      threads_.empty() ? known_ : joined(known_, threads_[thread].acquired);
+  auto all = heard ? std::make_shared<Knowledge>(*heard) : std::make_shared<Knowledge>();
+  Knowledge own;  // apart at first, since each insertion into a long list moves much of it
+  own.add_block(block_, barrier_tick_);
   const uint32_t warp = thread / kWarpLanes;
   for (uint32_t t = warp * kWarpLanes; t < std::min((warp + 1) * kWarpLanes, thread_count_); ++t) {
     uint32_t tick = warp_ticks_[warp];
@@ -246,15 +247,16 @@ SharedKnowledge BlockClock::snapshot(uint32_t thread, bool of_copy) {
       tick = std::max(tick, (*lane_ticks_[warp])[thread % kWarpLanes][t % kWarpLanes]);
     }
     if (t == thread) tick = tick_ + 1;
-    if (tick > barrier_tick_) all->add_thread(block_, t, tick);
+    if (tick > barrier_tick_) own.add_thread(block_, t, tick);
   }
   for (uint32_t w = 0; has_partial_barriers_ && w * kWarpLanes < thread_count_; ++w) {
     if (w == warp || warps_met_[warp][w] <= barrier_tick_) continue;
     for (uint32_t t = w * kWarpLanes; t < std::min((w + 1) * kWarpLanes, thread_count_); ++t) {
-      all->add_thread(block_, t, warps_met_[warp][w]);
+      own.add_thread(block_, t, warps_met_[warp][w]);
     }
   }
-  if (of_copy) all->add_copies(block_, thread, tick_ + 1);
+  if (of_copy) own.add_copies(block_, thread, tick_ + 1);
+  all->add_all(&own);
   all->simplify();
   ++tick_;  // what follows is not part of it
   return all;

@@ -8,6 +8,9 @@ namespace {
 constexpr uint64_t kThreadBits = 16;
 constexpr size_t kMostThreads = 4096;  // of which one list has entries
 
+/// The part of an entry's key within its block: 0 for the whole block.
+uint64_t index_of(uint64_t who) { return who & ((uint64_t{1} << kThreadBits) - 1); }
+
 }  // namespace
 
 void Knowledge::add(uint64_t who, uint32_t tick) {
@@ -36,6 +39,22 @@ void Knowledge::add_all(const Knowledge* other) {
       entries_.push_back(each);
     }
   }
+}
+
+bool Knowledge::contains(const Knowledge& other) const {
+  if (other.is_coarse_ && !is_coarse_) return false;
+  Entry whole{UINT64_MAX, 0};  // the last block of which something is known as a whole
+  auto at = entries_.begin();
+  for (const Entry& each : other.entries_) {
+    for (; at != entries_.end() && at->who < each.who; ++at) {
+      if (index_of(at->who) == 0) whole = *at;
+    }
+    if (at != entries_.end() && at->who == each.who && at->tick >= each.tick) continue;
+    const bool is_of_whole = whole.who >> kThreadBits == each.who >> kThreadBits &&
+                             each.tick <= whole.tick && index_of(each.who) <= kCopies;
+    if (!is_of_whole) return false;
+  }
+  return true;
 }
 
 uint32_t Knowledge::tick_of(uint64_t who) const {
@@ -75,7 +94,7 @@ void Knowledge::simplify() {
       block = each.who >> kThreadBits;
       whole = 0;
     }
-    const uint64_t index = each.who & ((uint64_t{1} << kThreadBits) - 1);
+    const uint64_t index = index_of(each.who);
     if (index == 0) whole = each.tick;
     return index != 0 && index <= kCopies && each.tick <= whole;
   });
@@ -98,6 +117,9 @@ void Knowledge::keep_blocks() {
 SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b) {
   if (!a || a == b) return b;
   if (!b) return a;
+  // Threads that synchronise again and again know nearly the same: a walk costs less than a copy.
+  if (a->contains(*b)) return a;
+  if (b->contains(*a)) return b;
   auto all = std::make_shared<Knowledge>(*a);
   all->add_all(b.get());
   all->simplify();

@@ -24,6 +24,9 @@ class Knowledge {
   /// Adds all that `other` knows; null: nothing.
   void add_all(const Knowledge* other);
 
+  /// True if it knows all that `other` knows.
+  bool contains(const Knowledge& other) const;
+
   /// True if the access of a thread at this time is known.
   bool covers(uint32_t block, uint32_t thread, uint32_t tick) const;
   /// True if the thread's asynchronous copy of this time is known to be complete. What is known of
