@@ -9,7 +9,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/exec/exec_program.h"
-#include "tools/explain/captured_error.h"
+#include "tools/explain/notes_file.h"
 #include "tools/explain/report.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/session.h"
@@ -165,17 +165,11 @@ Status ExplainCommand::explain() const {
     return usage_error("object code has been compiled already: give its source or its PTX");
   }
   KM_ASSIGN(const std::string text, read_named_file(file_));
-  // The backend reads its settings when it is loaded, which opening a device does.
-  KM_TRY(set_variable("KM_DUMP", is_run() ? "lines,samples" : "lines"));
+  KM_ASSIGN(const NotesFile notes, NotesFile::create(is_run() ? "lines,samples" : "lines"));
   KM_TRY(set_variable("KM_CPU_MEMORY", "plain"));
-  CapturedError captured;
-  if (!captured.is_open()) return error(KM_ERROR_IO, "there is no room for a file in memory");
   const Source source = {file_, text};
-  const Status prepared = is_run() ? launch(source) : prepare(source);
-  std::string said = captured.take();
-  const std::vector<NotedKernel> kernels = take_notes(&said);
-  std::fputs(said.c_str(), stderr);
-  KM_TRY(prepared);
+  KM_TRY(is_run() ? launch(source) : prepare(source));
+  KM_ASSIGN(const std::vector<NotedKernel> kernels, notes.read());
   print(kernels, text);
   return {};
 }

@@ -1,9 +1,10 @@
 // kernelmill trace: runs a program while the library records a trace.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "base/env.h"
 #include "base/file/file.h"
@@ -12,7 +13,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/exec/exec_program.h"
-#include "tools/explain/notes.h"
+#include "tools/explain/notes_file.h"
 #include "tools/explain/page.h"
 #include "tools/kernels/program.h"
 
@@ -30,7 +31,7 @@ class TraceCommand : public Command {
 
   std::string output_ = "trace.json";
   bool counts_ = false, has_lines_ = false;
-  File lines_{-1};  // the notes on lines, from all processes
+  std::optional<NotesFile> lines_;  // nothing without --lines
   std::vector<std::string> words_;
 };
 
@@ -80,8 +81,6 @@ void print_outcome(const std::string& shown, const Identity& before, const Ident
       before.is_there ? (", and " + shown + " is as it was").c_str() : "", code);
 }
 
-/// Every process that the program starts writes its notes into one file without a name, so that
-/// nothing is left behind.
 Status TraceCommand::set_variables(const std::string& path) {
   KM_TRY(set_variable("KM_TRACE", path));
   if (counts_) KM_TRY(set_variable("KM_COUNTERS", "1"));
@@ -89,17 +88,15 @@ Status TraceCommand::set_variables(const std::string& path) {
   if (!path.ends_with(".html")) {
     return usage_error("--lines needs a report: give --output a name that ends in .html");
   }
-  KM_ASSIGN(lines_, create_memory_file("kernelmill-lines"));
-  KM_TRY(set_variable("KM_DUMP", "lines,samples"));
-  return set_variable("KM_DUMP_FILE",
-                      "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(lines_.get()));
+  KM_ASSIGN(lines_, NotesFile::create("lines,samples"));
+  return {};
 }
 
 /// Adds the notes to the report that the program has written.
 Status TraceCommand::finish(const std::string& path) const {
   KM_ASSIGN(std::string page, read_file(path));
-  KM_ASSIGN(std::string notes, read_file("/proc/self/fd/" + std::to_string(lines_.get())));
-  if (!add_lines(take_notes(&notes), &page)) {
+  KM_ASSIGN(std::vector<NotedKernel> kernels, lines_->read());
+  if (!add_lines(std::move(kernels), &page)) {
     return error(KM_ERROR_INVALID_ARGUMENT, in_quotes(path) + " is no report of a trace");
   }
   return write_file(path, page);

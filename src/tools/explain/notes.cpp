@@ -133,9 +133,9 @@ const char* advice_on(const std::string& kind) {
 
 }  // namespace
 
-std::vector<NotedKernel> take_notes(std::string* dump) {
+std::vector<NotedKernel> notes_of(const std::string& dump) {
   std::vector<NotedKernel> kernels;
-  std::string rest, symbol;
+  std::string symbol;
   std::vector<std::string> head;
   Lines lines;
   NotedKernel* sampled = nullptr;
@@ -143,7 +143,7 @@ std::vector<NotedKernel> take_notes(std::string* dump) {
     if (!head.empty()) put(kernel_of(symbol, head, std::exchange(lines, {})), &kernels);
     head.clear();
   };
-  std::istringstream in(*dump);
+  std::istringstream in(dump);
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string> fields = split(line, '\t');
     if (line.starts_with(kLines)) {
@@ -158,12 +158,9 @@ std::vector<NotedKernel> take_notes(std::string* dump) {
       head = fields;
     } else if (fields.size() == 5 && !head.empty()) {
       add(fields, &lines);
-    } else {
-      rest += line + "\n";
     }
   }
   end_kernel();
-  *dump = rest;
   return kernels;
 }
 
@@ -173,6 +170,11 @@ std::string main_file(const NotedKernel& kernel) {
   const auto most = std::max_element(
       costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == costs.end() ? "" : most->first;
+}
+
+std::string text_of(const Note& note) {
+  if (note.text.empty() || note.count == 1) return note.text;
+  return note.text + " (" + std::to_string(note.count) + " times)";
 }
 
 std::string place_of(const NotedLine& line) {

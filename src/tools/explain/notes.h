@@ -14,6 +14,9 @@ struct Note {
   uint32_t count = 0;
 };
 
+/// The text of a note with how many operations it is of, if several; empty for work.
+std::string text_of(const Note& note);
+
 struct NotedLine {
   std::string file;  ///< empty: the text of the PTX
   uint32_t line = 0;
@@ -37,10 +40,10 @@ struct NotedKernel {
   }
 };
 
-/// Takes the kernels out of `dump`, which keeps what does not belong to them. Of several variants
+/// The kernels that a dump of lines and samples is of. Of several variants
 /// of a kernel the last one counts, since a kernel that runs is compiled again if it needs other
 /// code; samples are those of all.
-std::vector<NotedKernel> take_notes(std::string* dump);
+std::vector<NotedKernel> notes_of(const std::string& dump);
 
 /// A sentence of advice, and the share of the line that it is about.
 struct Advice {

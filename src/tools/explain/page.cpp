@@ -29,8 +29,7 @@ std::string percent(double share) {
 void append_notes(const NotedLine& line, std::string* out) {
   for (const Note& note : line.notes) {
     if (note.text.empty()) continue;
-    const std::string times = note.count > 1 ? " (" + std::to_string(note.count) + " times)" : "";
-    *out += "<small>" + escape_html(note.text + times) + "</small>";
+    *out += "<small>" + escape_html(text_of(note)) + "</small>";
   }
 }
 

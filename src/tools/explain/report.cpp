@@ -24,9 +24,7 @@ std::string share_text(double share) {
 void print_notes(const NotedLine& line) {
   for (const Note& note : line.notes) {
     if (note.text.empty()) continue;
-    const std::string times = note.count > 1 ? " (" + std::to_string(note.count) + " times)" : "";
-    std::printf("               %s\n",
-                painted(Colour::dim, "| " + note.text + times, stdout).c_str());
+    std::printf("               %s\n", painted(Colour::dim, "| " + text_of(note), stdout).c_str());
   }
 }
 

@@ -230,7 +230,7 @@ TEST(KnowledgeTest, LongListsOfThreadsBecomeBlocks) {
   }
 }
 
-/// What random threads and blocks have told, of three blocks with four threads each.
+/// Random times of three blocks with four threads each.
 SharedKnowledge any_knowledge(std::minstd_rand& random) {
   auto known = std::make_shared<Knowledge>();
   for (unsigned i = random() % 7; i > 0; --i) {
